@@ -1,0 +1,1 @@
+"""The service: HTTP edge -> parse -> verbs -> store -> render. Only `edge` knows Chalice."""

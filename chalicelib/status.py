@@ -1,0 +1,10 @@
+"""Whether the service answers, and which version of it does."""
+
+from chalicelib import wire
+from chalicelib.call import Answer
+
+VERSION = "0.1.0"
+
+
+def health() -> Answer:
+    return Answer(wire.Health(status="ok", version=VERSION))
