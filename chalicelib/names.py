@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from urllib.parse import unquote_to_bytes
 
 from chalicelib.errors import InvalidInput, InvalidName
@@ -91,8 +91,9 @@ def cursor_after(key: str) -> str:
 
 
 def name_in_cursor(cursor: str) -> str:
+    padded = cursor + "=" * (-len(cursor) % 4)
     try:
-        return checked(urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode("ascii"))
+        return checked(b64decode(padded, altchars=b"-_", validate=True).decode("ascii"))
     except (ValueError, InvalidName):
         raise InvalidInput(
             "cursor: this is not one of ours. Send next_cursor of the page before, or leave it out to start anew.",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError
 
 from chalicelib.clock import Clock, Now
 from chalicelib.errors import RateLimited, UpstreamUnavailable
@@ -103,12 +103,12 @@ class Store:
     def _twice(self, attempt: Callable[[], Answer], clock: Clock) -> Answer:
         try:
             return attempt()
-        except (ClientError, BotoCoreError, HTTPClientError) as error:
+        except (ClientError, BotoCoreError) as error:
             if not (_may_pass(error) and clock.allows_another_attempt()):
                 raise self._named(error) from error
         try:
             return attempt()
-        except (ClientError, BotoCoreError, HTTPClientError) as error:
+        except (ClientError, BotoCoreError) as error:
             raise self._named(error) from error
 
     def _named(self, error: Exception) -> RateLimited | UpstreamUnavailable:
@@ -131,7 +131,7 @@ def _may_pass(error: Exception) -> bool:
     """Connection trouble and DynamoDB's own faults. A throttled row is left alone: a repeat would heat it more."""
     if isinstance(error, ClientError):
         return _code(error) in TRANSIENT
-    return isinstance(error, HTTPClientError)
+    return isinstance(error, HTTPClientError | ConnectionError)
 
 
 def _throttled(code: str) -> RateLimited:

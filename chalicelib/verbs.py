@@ -73,7 +73,16 @@ _ended = Lease.state.is_in(RELEASED, EXPIRED)
 _lapsed = (Lease.state == HELD) & (Lease.expires_at_ms <= number("free_before_ms"))
 _no_delay = (Lease.lock_delay_ms == 0) | (Lease.available_at_ms <= number("judged_ms"))
 _not_my_key = (Lease.idempotency_key != text("idempotency_key")) | (Lease.principal != text("principal"))
-_free = (_ended | _lapsed) & _no_delay & _not_my_key
+# A row that somebody edited by hand is granted to nobody: what a claim adds to or copies must be what it should be.
+_whole = (
+    Lease.rev.is_type()
+    & Lease.attempt.is_type()
+    & Lease.owner.is_type()
+    & Lease.ended.is_type()
+    & Lease.expires_at_ms.is_type()
+    & Lease.lock_delay_ms.is_type()
+)
+_free = (_ended | _lapsed) & _no_delay & _not_my_key & _whole
 _mine = Lease.lease_id == text("lease_id")
 # A fence further ahead than `ttl` covers would let TTL delete the row while the clock is still below it.
 _ttl_covers_fence = Lease.fence <= number("latest_fence")
