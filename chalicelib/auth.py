@@ -70,8 +70,9 @@ class Authenticator:
 
     def forget_all_of(self, token_id: str) -> None:
         """Revocation takes effect at once in the process that made it."""
-        for known in [one for one, checked in self._checked.items() if checked.principal.id == token_id]:
-            self._checked.pop(known, None)
+        for known, checked in list(self._checked.items()):
+            if checked.principal.id == token_id:
+                self._checked.pop(known, None)
 
     def _look_up(self, token_id: str, secret: str, now: Now, clock: Clock) -> Checked:
         row = self._known.find(token_id, clock)

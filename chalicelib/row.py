@@ -79,8 +79,8 @@ def read(raw: RawRow) -> Lease:
     try:
         row = Lease.from_raw_data(dict(raw))
     except (AttributeDeserializationError, ValueError, TypeError) as error:
-        raise UnreadableRow(str(error)) from error
+        raise UnreadableRow(f"{raw['key']['S']}: {error}") from error
     missing = [name for name in _required if getattr(row, name) is None]
     if missing or row.state not in STATES or (row.state == HELD and not row.lease_id):
-        raise UnreadableRow(f"key={row.key!r} state={row.state!r} missing={missing}")
+        raise UnreadableRow(f"{row.key}: state={row.state!r} missing={missing}")
     return row

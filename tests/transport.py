@@ -56,7 +56,7 @@ class Transport:
             self._after.pop(0)()
 
 
-def _failing(error: type[Exception], meanwhile: Act) -> Act:
+def _failing(error: type[ConnectTimeoutError | ReadTimeoutError], meanwhile: Act) -> Act:
     def act() -> None:
         meanwhile()
         raise error(endpoint_url="dynamodb")

@@ -139,7 +139,9 @@ class World:
 
     def clean_up_by_ttl(self, name: str = "job") -> None:
         """DynamoDB removes the row, as it may once `ttl` has passed."""
-        self.dynamodb.delete_item(TableName=self.settings.leases_table, Key={"key": {"S": names.key_of(NAMESPACE, name)}})
+        self.dynamodb.delete_item(
+            TableName=self.settings.leases_table, Key={"key": {"S": names.key_of(NAMESPACE, name)}}
+        )
 
     def mark_expired(self, name: str = "job") -> None:
         """What the sweep leaves behind."""

@@ -34,6 +34,10 @@ class Client:
         self.lines = lines
         self.token = token
 
+    @property
+    def app(self) -> Application:
+        return application()
+
     def with_token(self, token: str) -> "Client":
         return Client(self.world, self.gateway, self.lines, token)
 

@@ -1,0 +1,39 @@
+"""What a person may set on the command line of `make run`."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_PORT = re.compile("[0-9]{1,5}")
+_ENDPOINT = re.compile(r"https?://[^/\s]+/?")
+
+
+class CannotStart(Exception):
+    """The message is for the person at the keyboard, and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    host: str
+    port: int
+    endpoint: str | None
+
+
+def read_options(environ: Mapping[str, str]) -> Options:
+    return Options(
+        host=environ.get("HOST") or "127.0.0.1",
+        port=_port(environ.get("PORT") or "8080"),
+        endpoint=_endpoint(environ.get("ENDPOINT") or None),
+    )
+
+
+def _port(text: str) -> int:
+    if not _PORT.fullmatch(text) or int(text) > 65535:
+        raise CannotStart(f"PORT={text!r} is no port: give a number from 0 (any free one) to 65535, as in PORT=8080.")
+    return int(text)
+
+
+def _endpoint(text: str | None) -> str | None:
+    if text is not None and not _ENDPOINT.fullmatch(text):
+        raise CannotStart(f"ENDPOINT={text!r} is no URL of a DynamoDB: give one such as http://127.0.0.1:8000.")
+    return text

@@ -1,0 +1,60 @@
+"""The tables on a store that has no CloudFormation: a laptop's, or a test's."""
+
+from typing import Any
+
+from botocore.exceptions import ClientError
+from pynamodb.models import Model
+
+from chalicelib.row import Lease
+from chalicelib.tokens import Token
+
+TTL_ATTRIBUTE = "ttl"
+_EVERY_CHANGE = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+# Between two looks at a table that is not active yet; 60 s in all.
+POLL_SECONDS, POLLS = 1, 60
+
+
+def create_missing(client: Any, *, leases_table: str, tokens_table: str) -> None:
+    _create_if_missing(client, Lease, leases_table, StreamSpecification=_EVERY_CHANGE)
+    _create_if_missing(client, Token, tokens_table)
+
+
+def _create_if_missing(client: Any, model: type[Model], table: str, **options: Any) -> None:
+    try:
+        client.create_table(TableName=table, BillingMode="PAY_PER_REQUEST", **_schema(model), **options)
+    except ClientError as error:
+        if _code(error) != "ResourceInUseException":
+            raise
+    waiter = client.get_waiter("table_exists")
+    waiter.wait(TableName=table, WaiterConfig={"Delay": POLL_SECONDS, "MaxAttempts": POLLS})
+    _enable_ttl(client, table)
+
+
+def _schema(model: type[Model]) -> dict[str, Any]:
+    schema = model._get_schema()
+    return {
+        "AttributeDefinitions": schema["attribute_definitions"],
+        "KeySchema": schema["key_schema"],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": index["index_name"],
+                "KeySchema": index["key_schema"],
+                "Projection": index["projection"],
+            }
+            for index in schema["global_secondary_indexes"]
+        ],
+    }
+
+
+def _enable_ttl(client: Any, table: str) -> None:
+    """TTL only cleans up and never decides, so a store that knows none, or has it already, is as good."""
+    specification = {"Enabled": True, "AttributeName": TTL_ATTRIBUTE}
+    try:
+        client.update_time_to_live(TableName=table, TimeToLiveSpecification=specification)
+    except ClientError as error:
+        if _code(error) not in {"ValidationException", "UnknownOperationException"}:
+            raise
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response["Error"]["Code"])

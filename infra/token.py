@@ -1,0 +1,72 @@
+"""`make token`: the first admin token of a stage, written straight into its table and shown once."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+
+from botocore.exceptions import BotoCoreError
+
+from chalicelib import access, names, service, settings
+from chalicelib.errors import ServiceError
+from chalicelib.service import Service
+from chalicelib.tokens import NewToken
+
+_stage = re.compile("[a-z][a-z0-9-]{0,31}")
+
+
+class Refused(Exception):
+    """The message is for the person at the keyboard, and says what to do."""
+
+
+def main() -> int:
+    try:
+        print(
+            mint(stage_service(os.environ), namespace=_namespace(os.environ), label=os.environ.get("LABEL") or "admin")
+        )
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("This is shown once: keep it now. Revoke it with DELETE /tokens/<the part after olt_>.", file=sys.stderr)
+    return 0
+
+
+def mint(made_for: Service, *, namespace: str, label: str) -> str:
+    new = NewToken(
+        token_id=access.new_id(),
+        secret=access.new_secret(),
+        namespace=namespace,
+        label=label,
+        scopes=["admin"],
+        prefix="",
+        lifetime_ms=None,
+    )
+    try:
+        made_for.tokens.create(new, made_for.clock(None))
+    except ServiceError as error:
+        raise Refused(f"The token was not made: {getattr(error, 'logged', error.message)}") from error
+    return new.bearer
+
+
+def stage_service(environ: Mapping[str, str]) -> Service:
+    """Needs the credentials of somebody who may write the stage's token table."""
+    stage = environ.get("STAGE") or "dev"
+    if not _stage.fullmatch(stage):
+        raise Refused(f"STAGE={stage!r} is no stage: use small letters, digits and -, as in STAGE=prod.")
+    tables = {"LEASES_TABLE": f"octolease-{stage}-leases", "TOKENS_TABLE": f"octolease-{stage}-tokens"}
+    try:
+        chosen = settings.load({**tables, **environ})
+        return service.build(chosen, service.connect(chosen))
+    except BotoCoreError as error:
+        raise Refused(f"AWS cannot be reached: {error} Set AWS_REGION and credentials, as for the AWS CLI.") from error
+
+
+def _namespace(environ: Mapping[str, str]) -> str:
+    namespace = environ.get("NAMESPACE") or "default"
+    if not names.is_namespace(namespace):
+        raise Refused(f"NAMESPACE={namespace!r}: use 1 to 32 small letters, digits and -, as in NAMESPACE=team-a.")
+    return namespace
+
+
+if __name__ == "__main__":
+    sys.exit(main())
