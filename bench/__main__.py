@@ -15,15 +15,24 @@ from infra.standins import ministack
 def main() -> int:
     asked = _arguments()
     try:
-        with handler.sealed():
-            sections = list(_measured())
+        sections = _shown(_measured())
     except ministack.MiniStackError as error:
         print(error, file=sys.stderr)
         return 1
-    print(table.as_text(sections))
+    print(table.verdict(sections))
     if asked.json:
         asked.json.write_text(json.dumps(table.as_json(sections), indent=2) + "\n")
-    return 0 if all(section.is_met for section in sections) else 1
+    return 1 if any(section.missed for section in sections) else 0
+
+
+def _shown(measured: Iterator[Section]) -> list[Section]:
+    """Each as soon as it is there: what was measured is not lost if a later part fails."""
+    sections, screen = list[Section](), sys.stdout
+    with handler.sealed():
+        for section in measured:
+            print(table.as_text(section), end="\n\n", file=screen, flush=True)
+            sections.append(section)
+    return sections
 
 
 def _arguments() -> argparse.Namespace:

@@ -50,5 +50,5 @@ class Section:
     notes: tuple[str, ...] = ()
 
     @property
-    def is_met(self) -> bool:
-        return all(figure.is_met for figure in self.figures)
+    def missed(self) -> tuple[Figure, ...]:
+        return tuple(figure for figure in self.figures if not figure.is_met)

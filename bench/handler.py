@@ -19,7 +19,7 @@ NAMESPACE = "default"
 
 _TABLES = {"LEASES_TABLE": LEASES, "TOKENS_TABLE": TOKENS}
 _APP = Path(__file__).resolve().parents[1] / "app.py"
-_AWS = {
+_SEALED = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -33,11 +33,12 @@ Attach = Callable[[Any], None]
 
 @contextmanager
 def sealed() -> Iterator[None]:
-    """Whatever this machine has set for AWS stays outside: no profile is read, and no account can be reached. The
-    service's log lines go nowhere, but they are written."""
+    """Whatever this machine has set for AWS stays outside: no profile is read, and no account can be reached. This
+    machine itself is asked without a proxy. The service's log lines go nowhere, but they are written."""
+    direct = ",".join(filter(None, (os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1")))
     others = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with (
-        patch.dict(os.environ, {**others, **_AWS}, clear=True),
+        patch.dict(os.environ, {**others, **_SEALED, "NO_PROXY": direct, "no_proxy": direct}, clear=True),
         open(os.devnull, "w") as nowhere,
         redirect_stdout(nowhere),
     ):

@@ -24,28 +24,26 @@ _NOTES = (
 def of_a_page(stand: Stand) -> Section:
     for number in range(LIVE):
         stand.caller.acquire(f"{PREFIX}live-{number:02d}", **_asked(number))
-    alone = _units(stand)
+    alone, _ = _page(stand)
     _load_dead_rows(stand)
-    beside_history = _units(stand)
+    beside_history, shown = _page(stand)
     figures = (
-        Figure(f"{LIVE} held rows, 0 dead ones", f"{alone:g} read units", alone),
-        Figure(
-            f"{LIVE} held rows, {DEAD:,} dead ones", f"{beside_history:g} read units", beside_history, exactly(alone)
-        ),
+        Figure(f"{LIVE} held rows, 0 dead ones", "read units", alone),
+        Figure(f"{LIVE} held rows, {DEAD:,} dead ones", "read units", beside_history, exactly(alone)),
+        Figure(f"{LIVE} held rows, {DEAD:,} dead ones", "rows shown", shown, exactly(LIVE)),
     )
-    return Section("A list page beside history", "units", figures, _NOTES)
+    return Section("A list page beside history", "", figures, _NOTES)
 
 
 def _asked(number: int) -> dict[str, Any]:
     return {**ACQUIRE, "ttl_seconds": 3600, "idempotency_key": f"{ACQUIRE['idempotency_key']}-{number}"}
 
 
-def _units(stand: Stand) -> float:
+def _page(stand: Stand) -> tuple[float, int]:
+    """Its read units, and how many rows it shows."""
     pages: list[Any] = []
     cost = stand.cost(lambda: pages.append(stand.caller.list_page(PREFIX)))
-    if pages[0]["total"] != LIVE:
-        raise RuntimeError(f"a page showed {pages[0]['total']} rows, and {LIVE} are held")
-    return cost.reads
+    return cost.reads, pages[0]["total"]
 
 
 def _load_dead_rows(stand: Stand) -> None:

@@ -10,16 +10,12 @@ WIDTH = 118
 _COLUMNS = "{:<37} {:<55} {:>6} {:>8}  {}"
 
 
-def as_text(sections: Sequence[Section]) -> str:
-    return "\n\n".join([*(_section(section) for section in sections), _verdict(sections)])
-
-
-def _verdict(sections: Sequence[Section]) -> str:
-    missed = [figure.what for section in sections for figure in section.figures if not figure.is_met]
+def verdict(sections: Sequence[Section]) -> str:
+    missed = [f"{figure.what}: {_number(figure.value)}" for section in sections for figure in section.missed]
     return f"Not what it must be: {'; '.join(missed)}." if missed else "Every figure is what it must be."
 
 
-def _section(section: Section) -> str:
+def as_text(section: Section) -> str:
     head = _row(section.title, "", section.unit, "must be", "")
     lines = [head, "-" * WIDTH, *(_figure(figure) for figure in section.figures)]
     for note in section.notes:
@@ -43,7 +39,7 @@ def _number(value: float) -> str:
 
 def as_json(sections: Sequence[Section]) -> dict[str, Any]:
     return {
-        "met": all(section.is_met for section in sections),
+        "met": not any(section.missed for section in sections),
         "sections": [
             {
                 "title": one.title,

@@ -16,7 +16,7 @@ from bench.recording import Sent, writes_of
 from infra import embedded, tables
 
 CYCLES = 40
-ROUNDS = 12
+ROUNDS = 16
 CLIENTS = (1, 8)
 # Without a key of its own: a repeated key would be a repeated request, and not a new acquire.
 BODY = {field: value for field, value in ACQUIRE.items() if field != "idempotency_key"}

@@ -1,7 +1,7 @@
 """An update whose expressions are built once, by PynamoDB, and whose values each request fills in.
 
-The expressions of a verb never change, only their values do. Building them anew for each request costs a third
-of the whole DynamoDB call (the bench prints it), so a `Form` is compiled when its module is imported.
+The expressions of a verb never change, only their values do. Building them anew for each request would cost nearly a
+third of the DynamoDB call itself (the bench prints it), so a `Form` is compiled when its module is imported.
 """
 
 import re

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
-from chalicelib import errors, names, operations, parse, status, wire
+from chalicelib import errors, names, operations, parse, wire
 from chalicelib.call import Answer
 from chalicelib.operations import Operation
 from chalicelib.settings import Settings
+from chalicelib.version import VERSION
 
 Routes = Mapping[tuple[str, str], Operation]
 Schema = dict[str, Any]
@@ -56,7 +57,7 @@ def document(routes: Routes, settings: Settings) -> Schema:
         "openapi": "3.1.0",
         "info": {
             "title": "Octolease",
-            "version": status.VERSION,
+            "version": VERSION,
             "summary": "One owner for every job",
             "license": {"name": "MIT", "identifier": "MIT"},
         },

@@ -2,8 +2,7 @@
 
 from chalicelib import wire
 from chalicelib.call import Answer
-
-VERSION = "0.1.0"
+from chalicelib.version import VERSION
 
 
 def health() -> Answer:

@@ -14,10 +14,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.error import URLError
-from urllib.request import urlopen
 
 VERSION = "1.5.33"
 REQUIREMENTS = (f"ministack=={VERSION}", "aws-sam-translator==1.115.0")
@@ -135,11 +134,14 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, scratch:
 
 def _answers(port: int) -> bool:
     """Whether MiniStack itself answers there: another process may have taken the port since it was found free."""
+    connection = HTTPConnection(HOST, port, timeout=1)  # urllib would ask a proxy for this machine's own address
     try:
-        with urlopen(f"http://{HOST}:{port}/_ministack/health", timeout=1) as answer:
-            return "services" in json.load(answer)
-    except (URLError, OSError, ValueError):
+        connection.request("GET", "/_ministack/health")
+        return "services" in json.load(connection.getresponse())
+    except (OSError, HTTPException, ValueError):
         return False
+    finally:
+        connection.close()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
