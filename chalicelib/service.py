@@ -11,9 +11,9 @@ from chalicelib.auth import Authenticator
 from chalicelib.clock import Clock
 from chalicelib.leases import Leases
 from chalicelib.settings import Settings
-from chalicelib.version import VERSION
 from chalicelib.store import DynamoDB, Store
 from chalicelib.tokens import Tokens
+from chalicelib.version import VERSION
 
 
 @dataclass(frozen=True, slots=True)
