@@ -1,0 +1,164 @@
+"""The pages are true: what they name is there, and what they show comes out when it is run."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib import errors, settings, verbs
+from chalicelib.row import Lease
+from tests.infra.test_local import started
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README, DESIGN, FAULTS = (ROOT / name for name in ("README.md", "docs/design.md", "docs/faults.md"))
+TABLES = {"LEASES_TABLE": "leases", "TOKENS_TABLE": "tokens"}
+
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+UUID_OR_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def section(page: Path, heading: str) -> str:
+    """From a heading to the next one of the same rank."""
+    rank = heading.split()[0]
+    return re.split(rf"^{rank} ", page.read_text().split(f"\n{heading}\n")[1], maxsplit=1, flags=re.M)[0]
+
+
+def rows(text: str) -> Iterator[list[str]]:
+    """The rows of its tables whose first cell is code."""
+    for line in text.splitlines():
+        if line.startswith("| `"):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def first_cells(text: str) -> list[str]:
+    return [row[0].strip("`") for row in rows(text)]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), flags=re.M | re.S)
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.M)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def functions_in(path: Path) -> set[str]:
+    return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_fault_names_a_test_and_every_named_test_exists() -> None:
+    faults = [line for line in FAULTS.read_text().splitlines() if line.startswith("|") and not line.startswith("|---")]
+    assert [line for line in faults if not NAMED_TEST.search(line) and "shown by" not in line] == []
+    named = set(NAMED_TEST.findall(FAULTS.read_text()))
+    assert {(path, test) for path, test in named if test not in functions_in(ROOT / path)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for target, anchor in LINK.findall(page.read_text()):
+        led_to = (page.parent / target).resolve() if target else page
+        assert led_to.exists(), target
+        assert not anchor or anchor in anchors(led_to), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize(("page", "heading"), [(README, "## Routes"), (DESIGN, "## HTTP")], ids=["README", "design"])
+def test_the_routes_of_the_page_are_those_of_the_app(page: Path, heading: str) -> None:
+    calls = [node for node in ast.walk(ast.parse((ROOT / "app.py").read_text())) if isinstance(node, ast.Call)]
+    served = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "serves"]
+    in_app = [" ".join(ast.literal_eval(part) for part in call.args[:2]) for call in served]
+    assert sorted(first_cells(section(page, heading))) == sorted(in_app)
+
+
+def test_the_error_codes_of_the_readme_are_those_of_the_service() -> None:
+    kinds = [kind for kind in vars(errors).values() if hasattr(kind, "code") and hasattr(kind, "status")]
+    documented = {code.strip("`"): int(status) for code, status, _ in rows(section(README, "## Errors"))}
+    assert documented == {kind.code: kind.status for kind in kinds}
+
+
+def test_the_settings_of_the_readme_are_those_of_the_service() -> None:
+    source = ast.parse(Path(settings.__file__).read_text())
+    constants = [node.value for node in ast.walk(source) if isinstance(node, ast.Constant)]
+    read = {value for value in constants if isinstance(value, str) and re.fullmatch("[A-Z][A-Z_]+", value)}
+    of_the_service, _ = section(README, "## Settings").split("| make variable |")
+    documented = {row[0].strip("`"): row[1] for row in rows(of_the_service)}
+    assert set(documented) == read
+    defaults = settings.load(TABLES)
+    numbers = {name: int(default) for name, default in documented.items() if default.isdigit()}
+    assert numbers == {name: getattr(defaults, name.lower()) for name in numbers}
+    assert len(numbers) == 3
+
+
+def test_the_make_variables_of_the_readme_are_those_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    exported = re.findall(r"^export (.*)$", makefile, flags=re.M)[0].split()
+    defaulted = re.findall(r"^(\w+) \?=", makefile, flags=re.M)
+    _, of_make = section(README, "## Settings").split("| make variable |")
+    assert sorted(first_cells(of_make)) == sorted(exported + defaulted)
+
+
+def test_every_make_target_that_a_page_names_exists() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.M))
+    for page in PAGES:
+        assert set(re.findall(r"(?:^|`)make (\w+)", page.read_text(), flags=re.M)) <= targets, page
+
+
+def test_the_attributes_of_the_design_are_those_of_the_row() -> None:
+    assert sorted(first_cells(section(DESIGN, "## The row"))) == sorted(Lease.get_attributes())
+
+
+def test_the_state_machine_of_the_design_is_that_of_the_verbs() -> None:
+    (drawn,) = (block for block in blocks(DESIGN, "text") if block.startswith("How the row stands"))
+    assert drawn in (verbs.__doc__ or "")
+
+
+def test_the_resource_of_the_readme_refuses_the_one_who_paused() -> None:
+    (source,) = blocks(README, "python")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout in blocks(README, "text")
+    assert done.stdout.split() == ["True", "True", "False", "done"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_commands_of_the_readme_are_answered_as_it_shows(tmp_path: Path, shell: str) -> None:
+    if not (shutil.which(shell) and shutil.which("curl")):
+        pytest.skip(f"{shell} and curl are needed")
+    with started(tmp_path):
+        script = "set -eu\n" + "".join(blocks(README, "sh"))
+        done = subprocess.run([shell, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    shown = [json.loads(block) for block in blocks(README, "json")]
+    answers = list(values_in(done.stdout))
+    assert [scrubbed(answer) for answer in answers[: len(shown)]] == [scrubbed(answer) for answer in shown]
+    key_repeated, token = answers[len(shown) :]
+    assert (key_repeated["status"], token["prefix"]) == ("acquired", "ci/")
+
+
+def values_in(text: str) -> Iterator[Any]:
+    while text := text.strip():
+        value, end = json.JSONDecoder().raw_decode(text)
+        text = text[end:]
+        yield value
+
+
+def scrubbed(value: Any) -> Any:
+    """Without what differs from run to run: ids, times and amounts."""
+    match value:
+        case dict():
+            return {name: scrubbed(inner) for name, inner in value.items()}
+        case list():
+            return [scrubbed(inner) for inner in value]
+        case str():
+            return UUID_OR_TIME.sub("…", value)
+        case int() if not isinstance(value, bool):
+            return "a number"
+        case _:
+            return value
