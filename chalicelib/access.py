@@ -25,7 +25,7 @@ def new_secret() -> str:
 
 
 def create(call: Call) -> Answer:
-    body = call.body(wire.CreateToken)
+    body = call.exact_body(wire.CreateToken)
     token_id, creator = new_id(), call.principal
     new = NewToken(
         token_id=token_id,

@@ -47,6 +47,9 @@ class Call:
         parsed, self.warnings = parse.body(self.request.raw_body, self.request.content_type, shape)
         return parsed
 
+    def exact_body(self, shape: type[Body]) -> Body:
+        return parse.exact_body(self.request.raw_body, self.request.content_type, shape)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeVar
@@ -23,6 +23,15 @@ _NUL = "\x00"
 
 class _DuplicateKey(Exception):
     """Carries the key that stands twice in one object."""
+
+
+def exact_body(raw: bytes, content_type: str | None, shape: type[Body]) -> Body:
+    """The request, which may have no other fields: a misspelt one must not pass for one left out."""
+    parsed, ignored = body(raw, content_type, shape)
+    if ignored:
+        field = ignored[0].split(":")[0]
+        raise errors.InvalidInput(f"Not a field of this request: {ignored[0]}", field=field)
+    return parsed
 
 
 def body(raw: bytes, content_type: str | None, shape: type[Body]) -> tuple[Body, list[str]]:
@@ -99,15 +108,26 @@ def _not_json(raw: bytes) -> errors.InvalidInput:
 
 
 def _refuse_characters(fields: Any) -> None:
-    if isinstance(fields, Mapping):
-        for field, value in fields.items():
-            text = f"{field}{value}" if isinstance(value, str) else json.dumps([field, value], ensure_ascii=False)
-            if _NUL in text or "\\u0000" in text:
-                raise errors.InvalidInput(f"{field}: the character NUL is not allowed.", field=_shown(field))
-            if any("\ud800" <= character <= "\udfff" for character in text):
-                raise errors.InvalidInput(
-                    f"{_shown(field)}: half of a surrogate pair is not a character.", field=_shown(field)
-                )
+    if not isinstance(fields, Mapping):
+        return
+    for field, value in fields.items():
+        text = "".join(_texts([field, value]))
+        if _NUL in text:
+            raise errors.InvalidInput(f"{_shown(field)}: the character NUL is not allowed.", field=_shown(field))
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise errors.InvalidInput(
+                f"{_shown(field)}: half of a surrogate pair is not a character.", field=_shown(field)
+            )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts([*value.keys(), *value.values()])
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)
 
 
 def _shown(field: str) -> str:

@@ -18,9 +18,11 @@ release carry the row's last lease id. Late is a Renewed that says `late`; "not 
 
 Two edges of expiry, because "now" is the clock of whichever Lambda answers:
 
-      acquired                 expires_at         + margin           + lock delay
-         |------- held ------------|---- overdue -----|---- delayed ------|---- free
-         |  holder has authority   |  nobody has      |  nobody has       |  next owner
+      acquired                 expires_at      expires_at + margin
+         |------- held ------------|---- overdue -----|---- free
+         |  holder has authority   |  nobody has      |  the next owner may have
+
+A lock delay counts from the end too, whatever ended the lease: the name opens when both have passed.
 """
 
 from dataclasses import dataclass

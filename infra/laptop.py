@@ -109,7 +109,7 @@ Octolease runs at {url} ({store}). Ctrl-C ends it.
 Admin token: {token}
 
 Try it:
-curl -sS -X POST {url}/locks/deploy-main/acquire -H 'Authorization: Bearer {token}' \
+curl -sS -w '\\n' -X POST {url}/locks/deploy-main/acquire -H 'Authorization: Bearer {token}' \
 -H 'Content-Type: application/json' -d '{EXAMPLE_BODY}'
 """
 

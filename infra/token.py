@@ -12,6 +12,7 @@ from chalicelib.errors import ServiceError
 from chalicelib.service import Service
 from chalicelib.tokens import NewToken
 
+LONGEST_LABEL = 64
 _stage = re.compile("[a-z][a-z0-9-]{0,31}")
 
 
@@ -21,12 +22,11 @@ class Refused(Exception):
 
 def main() -> int:
     try:
-        print(
-            mint(stage_service(os.environ), namespace=_namespace(os.environ), label=os.environ.get("LABEL") or "admin")
-        )
+        made = mint(stage_service(os.environ), namespace=_namespace(os.environ), label=_label(os.environ))
     except Refused as error:
         print(error, file=sys.stderr)
         return 1
+    print(made)
     print("This is shown once: keep it now. Revoke it with DELETE /tokens/<the part after olt_>.", file=sys.stderr)
     return 0
 
@@ -54,11 +54,24 @@ def stage_service(environ: Mapping[str, str]) -> Service:
     if not _stage.fullmatch(stage):
         raise Refused(f"STAGE={stage!r} is no stage: use small letters, digits and -, as in STAGE=prod.")
     tables = {"LEASES_TABLE": f"octolease-{stage}-leases", "TOKENS_TABLE": f"octolease-{stage}-tokens"}
+    if environ.get("ENDPOINT"):
+        tables["DYNAMODB_ENDPOINT"] = environ["ENDPOINT"]
     try:
-        chosen = settings.load({**tables, **environ})
+        chosen = settings.load({**environ, **tables})
         return service.build(chosen, service.connect(chosen))
+    except settings.SettingError as error:
+        raise Refused(str(error)) from error
     except BotoCoreError as error:
-        raise Refused(f"AWS cannot be reached: {error} Set AWS_REGION and credentials, as for the AWS CLI.") from error
+        raise Refused(
+            f"AWS cannot be reached: {error} Set AWS_DEFAULT_REGION and credentials, as for the AWS CLI."
+        ) from error
+
+
+def _label(environ: Mapping[str, str]) -> str:
+    label = environ.get("LABEL") or "admin"
+    if len(label) > LONGEST_LABEL:
+        raise Refused(f"LABEL has {len(label)} characters: use at most {LONGEST_LABEL}.")
+    return label
 
 
 def _namespace(environ: Mapping[str, str]) -> str:

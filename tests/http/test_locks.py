@@ -136,7 +136,9 @@ def test_metadata_given_as_an_object_is_shown_as_json_text(client: Client) -> No
     assert client.get("/locks/job").json()["metadata"] == '{"pr":7,"by":["a",null]}'
 
 
-@pytest.mark.parametrize("metadata", ["line\r\nbreak", "\x1b[31mred", "<script>", "ä€😀", "", '"quoted"', "null"])
+@pytest.mark.parametrize(
+    "metadata", ["line\r\nbreak", "\x1b[31mred", "<script>", "ä€😀", "", '"quoted"', "null", r"\u0000"]
+)
 def test_metadata_and_owner_come_back_as_they_were_sent(client: Client, metadata: str) -> None:
     client.acquire(metadata=metadata, owner=metadata or "x")
     shown = client.get("/locks/job").json()

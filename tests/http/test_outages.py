@@ -8,7 +8,8 @@ from botocore.exceptions import ClientError
 from infra.gateway import Gateway, HttpResponse
 from tests.http.client import Client
 
-MUTATIONS = [("acquire", {}), ("renew", {"lease_id": "00000000-0000-4000-8000-000000000000"})]
+LEASE = {"lease_id": "00000000-0000-4000-8000-000000000000"}
+MUTATIONS: list[tuple[str, dict[str, Any]]] = [("acquire", {}), ("renew", LEASE), ("release", LEASE)]
 
 
 def faults(client: Client) -> list[Any]:

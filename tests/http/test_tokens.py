@@ -222,6 +222,8 @@ def test_pages_of_tokens_show_every_token_once(client: Client) -> None:
         ("prefix", {"prefix": "x" * 257}),
         ("expires_in_seconds", {"expires_in_seconds": 59}),
         ("expires_in_seconds", {"expires_in_seconds": 10**9}),
+        ("scope", {"scope": ["read"]}),
+        ("expires_in", {"label": "ci", "expires_in": 60}),
     ],
 )
 def test_a_bad_wish_for_a_token_is_refused_by_name(client: Client, field: str, body: dict[str, object]) -> None:
