@@ -156,6 +156,14 @@ def test_every_spelling_of_a_json_type_is_taken(client: Client, content_type: st
     assert response.status == 200
 
 
+def test_a_body_of_just_the_limit_is_taken(client: Client) -> None:
+    frame = b'{"x":""}'
+    body = frame[:-2] + b"x" * (65_536 - len(frame)) + frame[-2:]
+    assert len(body) == 65_536
+    assert client.send("POST", "/locks/job/acquire", body).status == 200
+    assert client.send("POST", "/locks/other/acquire", body + b" ").status == 413
+
+
 @pytest.mark.parametrize("size", [65_537, 10 * 1024 * 1024, 10 * 1024 * 1024 + 1])
 def test_a_body_that_is_too_large_is_refused(client: Client, size: int) -> None:
     body = b'{"metadata":"' + b"x" * size + b'"}'

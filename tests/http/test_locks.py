@@ -163,6 +163,21 @@ def test_a_repeated_key_gets_the_same_lease_whatever_the_order_of_fields(client:
     assert again["lease_id"] == first["lease_id"]
 
 
+def test_a_repeated_key_gets_the_same_lease_whatever_the_order_of_its_metadata(client: Client) -> None:
+    first = client.acquire(idempotency_key="k", metadata={"a": 1, "b": {"c": 2, "d": 3}})
+    assert (
+        client.acquire(idempotency_key="k", metadata={"b": {"d": 3, "c": 2}, "a": 1})["lease_id"] == first["lease_id"]
+    )
+
+
+def test_two_tokens_with_one_label_are_two_holders_and_two_contenders(client: Client) -> None:
+    one, two = client.new_token("claim", label="ci"), client.new_token("claim", label="ci")
+    one.acquire("a", idempotency_key="k")
+    assert two.acquire("a", idempotency_key="k")["status"] == "held"
+    two.acquire("b")
+    assert client.get("/locks/a").json()["holder_id"] != client.get("/locks/b").json()["holder_id"]
+
+
 def test_a_key_with_another_body_is_422(client: Client) -> None:
     client.acquire(idempotency_key="k", ttl_seconds=60)
     response = client.post("/locks/job/acquire", {"idempotency_key": "k", "ttl_seconds": 61})

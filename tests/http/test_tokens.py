@@ -34,8 +34,19 @@ def test_a_wrong_token_is_told_apart_from_a_missing_one(client: Client, token: s
 
 
 def test_a_right_id_with_a_wrong_secret_is_refused(client: Client) -> None:
+    """Also where the right one has just been checked and stands in the cache."""
     _, token_id, secret = client.token.split("_")
-    assert code_of(client.with_token(f"olt_{token_id}_{secret[::-1]}")) == "authentication_failed"
+    for _warmth in range(2):
+        assert code_of(client.with_token(f"olt_{token_id}_{secret[::-1]}")) == "authentication_failed"
+        assert code_of(client) == "ok"
+
+
+def test_a_clock_that_steps_back_does_not_keep_a_revoked_token_alive(client: Client) -> None:
+    victim = client.new_token("claim")
+    assert code_of(victim) == "ok"
+    client.world.service.tokens.revoke(victim.token.split("_")[1], client.world.clock())
+    client.world.time.advance(seconds=-60)
+    assert code_of(victim) == "authentication_failed"
 
 
 def test_the_scheme_is_read_without_regard_to_case(client: Client) -> None:
