@@ -73,12 +73,13 @@ class Exchange:
         self._entry["op"] = operation.name
         try:
             answer = self._answered(operation, view, parameters)
+            body = "" if answer.status == 204 else _encode(answer.body).decode()
         except errors.ServiceError as error:
             return self._refusal(error)
         except Exception:
             return self._refusal(errors.InternalError(logged=traceback.format_exc()))
         self._entry["outcome"] = answer.outcome
-        return self._response(answer.status, _encode(answer.body).decode() if answer.status != 204 else "")
+        return self._response(answer.status, body)
 
     def _answered(self, operation: Operation, view: View, parameters: dict[str, str]) -> Answer:
         if operation.scope is None:

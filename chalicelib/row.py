@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.exceptions import AttributeDeserializationError
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -73,14 +74,24 @@ class UnreadableRow(Exception):
 
 
 _required = tuple(name for name, attribute in Lease.get_attributes().items() if not attribute.null)
+_times = tuple(name for name in Lease.get_attributes() if name.endswith("_ms"))
+# The last millisecond that RFC 3339 can write, and the last fence that a double can hold.
+LATEST_MS = 253_402_300_799_999
+HIGHEST_FENCE = 2**53 - 1
 
 
 def read(raw: RawRow) -> Lease:
     try:
         row = Lease.from_raw_data(dict(raw))
-    except (AttributeDeserializationError, ValueError, TypeError) as error:
+        msgspec.json.encode(row.metadata)  # what cannot be shown cannot be read
+    except (AttributeDeserializationError, ValueError, TypeError, RecursionError) as error:
         raise UnreadableRow(f"{raw['key']['S']}: {error}") from error
-    missing = [name for name in _required if getattr(row, name) is None]
-    if missing or row.state not in STATES or (row.state == HELD and not row.lease_id):
-        raise UnreadableRow(f"{row.key}: state={row.state!r} missing={missing}")
+    wrong = [name for name in _required if getattr(row, name) is None] or _out_of_range(row)
+    if wrong or row.state not in STATES or (row.state == HELD and not row.lease_id):
+        raise UnreadableRow(f"{row.key}: state={row.state!r} wrong={wrong}")
     return row
+
+
+def _out_of_range(row: Lease) -> list[str]:
+    wrong = [name for name in _times if not 0 <= getattr(row, name) <= LATEST_MS]
+    return wrong if 0 <= row.fence <= HIGHEST_FENCE else [*wrong, "fence"]

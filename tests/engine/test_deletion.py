@@ -130,10 +130,15 @@ WRONG: list[dict[str, Any]] = [
     {"metadata": {"S": "{not json"}},
     {"lock_delay_ms": {"S": "0"}},
     {"rev": {"BOOL": True}},
+    {"expires_at_ms": {"N": "1e17"}},
+    {"acquired_at_ms": {"N": "-1"}},
+    {"fence": {"N": "9007199254740992"}},
+    {"metadata": {"S": '"\\ud800"'}},
+    {"metadata": {"S": "[" * 5000 + "]" * 5000}},
 ]
 
 
-@pytest.mark.parametrize("edit", WRONG, ids=str)
+@pytest.mark.parametrize("edit", WRONG, ids=lambda edit: str(edit)[:60])
 def test_a_live_row_edited_by_hand_is_granted_to_nobody(world: World, edit: dict[str, Any]) -> None:
     world.acquired("broken")
     world.acquired("whole")
