@@ -70,7 +70,7 @@ def rotate(call: Call) -> Answer:
 
 
 def revoke(call: Call, token_id: str) -> Answer:
-    token = call.service.tokens.find(token_id, call.clock)
+    token = call.service.tokens.find(token_id, call.clock) if auth.is_token_id(token_id) else None
     if token is None or not _may_see(call.principal, token):
         raise NotFound("There is no such token. GET /tokens lists yours.")
     call.service.tokens.revoke(token_id, call.clock)

@@ -70,6 +70,8 @@ class Leases:
 
     def list(self, low: str, high: str, limit: int, clock: Clock) -> Page:
         """The held leases with keys from `low` to `high`, in order. Costs what is held, never what is history."""
+        if low > high:  # a cursor past the prefix: DynamoDB refuses such a range
+            return Page([], [], None)
         held: list[Held] = []
         unreadable: list[str] = []
         for _ in range(ROUNDS_FOR_A_PAGE):
@@ -119,7 +121,9 @@ def _held_between(shard: str, low: str, high: str, limit: int) -> dict[str, Any]
 
 def _acquired(ask: verbs.Acquire, applied: Applied) -> Acquired | Held | Delayed:
     values = applied.write.values
-    return Acquired(ask.lease_id, int(values["fence"]), int(values["expires_at_ms"]), applied.now.ms, ask.metadata_json)
+    return Acquired(
+        str(values["lease_id"]), int(values["fence"]), int(values["expires_at_ms"]), applied.now.ms, ask.metadata_json
+    )
 
 
 def _renewed(ask: verbs.Renew, applied: Applied) -> Renewed:

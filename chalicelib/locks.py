@@ -42,7 +42,8 @@ def _asked(call: Call, key: str, body: wire.Acquire) -> verbs.Acquire:
     principal = call.principal
     return verbs.Acquire(
         key=key,
-        lease_id=str(uuid4()),
+        new_lease_id=lambda: str(uuid4()),
+        request_key=uuid4().hex,
         idempotency_key=body.idempotency_key,
         body_hash=_hash(body),
         principal=principal.id,

@@ -47,19 +47,21 @@ def body(raw: bytes, content_type: str | None, shape: type[Body]) -> tuple[Body,
             "Send a JSON object with the header 'Content-Type: application/json'.", received=content_type
         )
     try:
-        parsed = _decoder(shape).decode(raw)
-        fields = json.loads(raw, object_pairs_hook=_without_duplicates)
+        # Strictly, and once for both: each has its own idea of what is not UTF-8.
+        text = raw.decode("utf-8")
+        parsed = _decoder(shape).decode(text)
+        fields = json.loads(text, object_pairs_hook=_without_duplicates)
+        if "\\u" in text:
+            _refuse_characters(fields)
     except msgspec.ValidationError as error:
         raise _invalid_field(str(error)) from None
     except _DuplicateKey as error:
-        key = str(error)
+        key = _shown(str(error))
         raise errors.InvalidInput(f"{key!r} stands twice in one object. Send it once.", field=key) from None
     except RecursionError:
         raise errors.InvalidInput("The body is nested too deeply. Send a flat JSON object.") from None
     except (msgspec.DecodeError, ValueError):
         raise _not_json(raw) from None
-    if b"\\u0000" in raw:
-        _refuse_characters(fields)
     return parsed, _ignored(fields, shape)
 
 
@@ -104,6 +106,8 @@ def _not_json(raw: bytes) -> errors.InvalidInput:
         _refuse_characters(fields)
     except errors.InvalidInput as error:
         return error
+    except RecursionError:
+        return errors.InvalidInput("The body is nested too deeply. Send a flat JSON object.")
     return errors.InvalidInput("The body is not valid JSON: NaN, Infinity and unpaired surrogates are not part of it.")
 
 
@@ -143,7 +147,8 @@ def _warning(field: str, known: tuple[str, ...]) -> str:
     near = next((one for one in known if one.startswith(f"{field}_")), None) or next(
         iter(get_close_matches(field, known, n=1)), None
     )
-    return f"{field}: did you mean {near}?" if near else f"{field}: not a field of this request, ignored."
+    shown = _shown(field)
+    return f"{shown}: did you mean {near}?" if near else f"{shown}: not a field of this request, ignored."
 
 
 def page_size(query: Mapping[str, str]) -> int:

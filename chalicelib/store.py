@@ -82,7 +82,7 @@ class Store:
         """One page of at most `Limit` rows: what is asked for here is far below the 1 MB of a DynamoDB page."""
 
         def attempt() -> list[RawRow]:
-            items: list[RawRow] = self._client.query(TableName=self._table, **request)["Items"]
+            items: list[RawRow] = _complete(self._client.query(TableName=self._table, **request), "Items")["Items"]
             return items
 
         return self._twice(attempt, clock)
@@ -98,9 +98,12 @@ class Store:
                 raise _throttled("BatchGetItem left keys unprocessed")
 
     def _batch(self, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        return self._client.batch_get_item(RequestItems={self._table: {"Keys": list(keys), "ConsistentRead": True}})
+        asked = {self._table: {"Keys": list(keys), "ConsistentRead": True}}
+        return _complete(self._client.batch_get_item(RequestItems=asked), "Responses")
 
     def _twice(self, attempt: Callable[[], Answer], clock: Clock) -> Answer:
+        if not clock.allows_another_attempt():
+            raise self._named(HTTPClientError(error="the time of the request is used up"))
         try:
             return attempt()
         except (ClientError, BotoCoreError) as error:
@@ -121,6 +124,13 @@ class Store:
             logged=f"DynamoDB, table {self._table}: {code}: {error}",
             retry_after_ms=1000,
         )
+
+
+def _complete(answer: dict[str, Any], needed: str) -> dict[str, Any]:
+    """A reply without what every such reply has was cut short on its way, and is as good as lost."""
+    if needed not in answer:
+        raise HTTPClientError(error="the reply was cut short")
+    return answer
 
 
 def _code(error: Exception) -> str:

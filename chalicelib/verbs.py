@@ -25,6 +25,7 @@ Two edges of expiry, because "now" is the clock of whichever Lambda answers:
 A lock delay counts from the end too, whatever ended the lease: the name opens when both have passed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chalicelib.clock import Now
@@ -41,7 +42,9 @@ FENCE_LEAD_MS = DAY_MS
 @dataclass(frozen=True, slots=True)
 class Acquire:
     key: str
-    lease_id: str
+    # Called for each write: a second attempt whose first was applied, told and ended must not bring its id back.
+    new_lease_id: Callable[[], str]
+    request_key: str
     idempotency_key: str | None
     body_hash: str
     principal: str
@@ -53,8 +56,8 @@ class Acquire:
 
     @property
     def retry_key(self) -> str:
-        """Without a key of the caller's, the new lease id tells our own repeated write from a contender's."""
-        return self.idempotency_key or self.lease_id
+        """Without a key of the caller's, one of our own tells our repeated write from a contender's."""
+        return self.idempotency_key or self.request_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ def _taking(ask: Acquire, now: Now, *, fence: int) -> dict[str, str | int]:
         "now_ms": now.ms,
         "fence": fence,
         "ttl": ttl_seconds(expires_at_ms, fence),
-        "lease_id": ask.lease_id,
+        "lease_id": ask.new_lease_id(),
         "held_in": ask.held_in,
         "idempotency_key": ask.retry_key,
         "body_hash": ask.body_hash,

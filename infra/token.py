@@ -27,7 +27,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     print(made)
-    print("This is shown once: keep it now. Revoke it with DELETE /tokens/<the part after olt_>.", file=sys.stderr)
+    print(f"This is shown once: keep it now. To end it: DELETE /tokens/{made.split('_')[1]}", file=sys.stderr)
     return 0
 
 

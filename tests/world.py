@@ -59,6 +59,7 @@ class World:
         self.transport = Transport(clients.of_the_service)
         self.service = service.build(self.settings, clients.of_the_service, read_us=self.time)
         self._numbers = count(1)
+        self._leases = count(1)
         tables.create_missing(
             self.dynamodb, leases_table=self.settings.leases_table, tokens_table=self.settings.tokens_table
         )
@@ -81,7 +82,8 @@ class World:
         key = names.key_of(NAMESPACE, name)
         return verbs.Acquire(
             key=key,
-            lease_id=f"lease-{next(self._numbers)}",
+            new_lease_id=lambda: f"lease-{next(self._leases)}",
+            request_key=f"request-{next(self._numbers)}",
             idempotency_key=idempotency_key,
             body_hash=body_hash,
             principal=principal,

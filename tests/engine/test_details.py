@@ -1,12 +1,12 @@
 """Small promises that nothing else would notice if they were broken."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from chalicelib import service
-from chalicelib.clock import Clock
 from chalicelib.errors import AuthenticationFailed, RateLimited, UpstreamUnavailable
 from chalicelib.outcomes import Acquired, Delayed
 from chalicelib.store import Store
@@ -78,12 +78,14 @@ def test_a_dynamodb_call_is_one_attempt_of_three_seconds_at_the_most(world: Worl
 class LeavesKeys:
     """A DynamoDB that reads one key of a batch and leaves the others for later."""
 
-    def __init__(self) -> None:
+    def __init__(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         self.asked: list[int] = []
+        self._meanwhile = meanwhile
 
     def batch_get_item(self, RequestItems: Any) -> Any:
         keys = RequestItems["t"]["Keys"]
         self.asked.append(len(keys))
+        self._meanwhile()
         left = {"t": {"Keys": keys[1:]}} if keys[1:] else {}
         return {"Responses": {"t": keys[:1]}, "UnprocessedKeys": left}
 
@@ -96,11 +98,33 @@ def test_keys_that_a_batch_left_unread_are_asked_for_again(world: World) -> None
 
 
 def test_keys_that_stay_unread_until_the_budget_is_used_up_are_told_as_throttling(world: World) -> None:
-    clock = Clock(world.time, stamp_ms=None, margin_ms=500)
-    world.time.advance(seconds=6)
-    client: Any = LeavesKeys()
+    client: Any = LeavesKeys(meanwhile=lambda: world.time.advance(seconds=6))
     with pytest.raises(RateLimited):
-        list(Store(client, "t").get_many([{"key": {"S": "a"}}, {"key": {"S": "b"}}], clock))
+        list(Store(client, "t").get_many([{"key": {"S": "a"}}, {"key": {"S": "b"}}], world.clock()))
+
+
+def test_a_request_whose_time_is_used_up_asks_the_store_no_more(world: World) -> None:
+    clock = world.clock()
+    world.time.advance(seconds=6)
+    with pytest.raises(UpstreamUnavailable):
+        world.service.leases.acquire(world.ask(), clock)
+    assert world.transport.calls == []
+
+
+def test_a_query_whose_reply_was_cut_short_is_an_outage_and_no_crash(world: World) -> None:
+    class CutsReplies:
+        def query(self, **_: Any) -> Any:
+            return {}
+
+    client: Any = CutsReplies()
+    with pytest.raises(UpstreamUnavailable):
+        Store(client, "t").query(world.clock())
+
+
+def test_a_cursor_past_its_prefix_is_an_empty_page_and_asks_nothing(world: World) -> None:
+    page = world.service.leases.list("default/zzz ", "default/a~", 10, world.clock())
+    assert (page.held, page.next_cursor) == ([], None)
+    assert world.transport.calls == []
 
 
 def test_a_token_never_takes_the_place_of_another(world: World) -> None:

@@ -197,3 +197,19 @@ def test_a_lock_delay_holds_after_a_release_too(world: World) -> None:
     assert delayed.available_at_ms == world.time.ms + 5_000
     world.time.advance(seconds=5)
     assert isinstance(world.acquire(), Acquired)
+
+
+def test_a_second_attempt_never_brings_back_a_lease_id_that_was_told_and_ended(world: World) -> None:
+    """The first attempt was applied and its reply lost; the client's own repeat was told of that lease and ended it."""
+
+    def the_lease_comes_to_an_end() -> None:
+        world.release(world.acquired(idempotency_key="k").lease_id)
+        world.time.advance(seconds=1)
+        world.release(world.acquired(owner="other").lease_id)
+        world.time.advance(seconds=1)
+
+    world.transport.lose_reply(meanwhile=the_lease_comes_to_an_end)
+    straggler = world.acquired(idempotency_key="k")
+    with pytest.raises(LeaseNotCurrent):
+        world.renew("lease-1")
+    assert straggler.lease_id == world.row().lease_id != "lease-1"

@@ -40,13 +40,15 @@ class Scene:
         self.world = world
         delay_ms = DELAY_MS if standing.endswith("in its lock delay") else 0
         self.last = world.ask(ttl_ms=TTL_MS, idempotency_key="mine", lock_delay_ms=delay_ms)
-        self.lease_id = self.last.lease_id
+        self.lease_id = "none"
         SCENES[standing.split(",")[0].split(":")[0]](self)
 
     def never_seen(self) -> None: ...
 
     def held(self) -> None:
-        assert isinstance(self.world.submit(self.last), Acquired)
+        outcome = self.world.submit(self.last)
+        assert isinstance(outcome, Acquired)
+        self.lease_id = outcome.lease_id
 
     def overdue(self) -> None:
         self.held()
