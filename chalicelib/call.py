@@ -44,7 +44,8 @@ class Call:
         return names.key_of(self.principal.namespace, self.name(segment))
 
     def body(self, shape: type[Body]) -> Body:
-        parsed, self.warnings = parse.body(self.request.raw_body, self.request.content_type, shape)
+        parsed, unknown = parse.body(self.request.raw_body, self.request.content_type, shape)
+        self.warnings = parse.warnings(unknown)
         return parsed
 
     def exact_body(self, shape: type[Body]) -> Body:

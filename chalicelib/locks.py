@@ -58,9 +58,7 @@ def _asked(call: Call, key: str, body: wire.Acquire) -> verbs.Acquire:
 def _refuse_sessions(body: wire.Acquire) -> None:
     """No session exists yet, so none can be named: a lease that silently outlived its session would be a trap."""
     if body.session_id is not None:
-        raise NotFound(
-            "There is no such session. Leave session_id out, or create the session first.", field="session_id"
-        )
+        raise NotFound("There are no sessions on this service yet. Leave session_id out.", field="session_id")
     if body.ephemeral:
         raise InvalidInput("ephemeral: needs a session_id to end with.", field="ephemeral")
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeVar
@@ -13,12 +14,25 @@ from chalicelib import errors
 
 LARGEST_BODY_BYTES = 64 * 1024
 DEFAULT_PAGE, LARGEST_PAGE = 50, 100
+MOST_WARNINGS = 10
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
 _json_type = re.compile(r"application/(json|[\w.+-]+\+json)\s*(;.*)?", re.IGNORECASE)
 _path_in_message = re.compile(r"^(?P<what>.*?) - at `\$\.?(?P<field>[^`]*)`$")
 _NUL = "\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    field: str
+    nearest: str | None
+
+    @property
+    def warning(self) -> str:
+        return f"{self.field}: " + (
+            f"did you mean {self.nearest}?" if self.nearest else "not a field of this request, ignored."
+        )
 
 
 class _DuplicateKey(Exception):
@@ -29,13 +43,14 @@ def exact_body(raw: bytes, content_type: str | None, shape: type[Body]) -> Body:
     """The request, which may have no other fields: a misspelt one must not pass for one left out."""
     parsed, ignored = body(raw, content_type, shape)
     if ignored:
-        field = ignored[0].split(":")[0]
-        raise errors.InvalidInput(f"Not a field of this request: {ignored[0]}", field=field)
+        first = ignored[0]
+        hint = f"Did you mean {first.nearest}?" if first.nearest else f"It takes {', '.join(shape.__struct_fields__)}."
+        raise errors.InvalidInput(f"{first.field}: not a field of this request. {hint}", field=first.field)
     return parsed
 
 
-def body(raw: bytes, content_type: str | None, shape: type[Body]) -> tuple[Body, list[str]]:
-    """The request, and a warning for each field that it ignores."""
+def body(raw: bytes, content_type: str | None, shape: type[Body]) -> tuple[Body, list[Unknown]]:
+    """The request, and the fields that are none of its own."""
     if len(raw) > LARGEST_BODY_BYTES:
         raise errors.PayloadTooLarge(
             f"The body has {len(raw)} bytes, and {LARGEST_BODY_BYTES} are allowed. Keep large data elsewhere, "
@@ -138,17 +153,21 @@ def _shown(field: str) -> str:
     return field.encode("ascii", "backslashreplace").decode()
 
 
-def _ignored(fields: Mapping[str, Any], shape: type[msgspec.Struct]) -> list[str]:
+def _ignored(fields: Mapping[str, Any], shape: type[msgspec.Struct]) -> list[Unknown]:
     known = shape.__struct_fields__
-    return [_warning(field, known) for field in fields if field not in known]
+    return [Unknown(_shown(field), _nearest(field, known)) for field in fields if field not in known]
 
 
-def _warning(field: str, known: tuple[str, ...]) -> str:
-    near = next((one for one in known if one.startswith(f"{field}_")), None) or next(
-        iter(get_close_matches(field, known, n=1)), None
-    )
-    shown = _shown(field)
-    return f"{shown}: did you mean {near}?" if near else f"{shown}: not a field of this request, ignored."
+def _nearest(field: str, known: tuple[str, ...]) -> str | None:
+    begun = next((one for one in known if one.startswith(f"{field}_")), None)
+    return begun or next(iter(get_close_matches(field, known, n=1)), None)
+
+
+def warnings(unknown: list[Unknown]) -> list[str]:
+    """One for each field, but no more than a person reads: a large body must not become a larger answer."""
+    told = [one.warning for one in unknown[:MOST_WARNINGS]]
+    left = len(unknown) - len(told)
+    return [*told, f"and {left} more fields that are none of this request's."] if left else told
 
 
 def page_size(query: Mapping[str, str]) -> int:

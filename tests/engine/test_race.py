@@ -18,6 +18,7 @@ def test_takeovers_of_a_dead_owner_have_one_winner_too(world: World) -> None:
     world.time.advance(seconds=600)
     for outcomes in rounds(world, 20, name="job"):
         (winner,) = winners(outcomes)
+        assert sum(isinstance(outcome, Held) for outcome in outcomes) == CONTENDERS - 1
         assert winner.fence > fence
         fence = winner.fence
         world.time.advance(seconds=600)

@@ -195,6 +195,13 @@ def test_an_unknown_field_is_ignored_and_named_with_the_nearest_known_one(client
     assert "warnings" not in client.acquire("other", ttl_seconds=5)
 
 
+def test_a_body_full_of_unknown_fields_does_not_become_a_larger_answer(client: Client) -> None:
+    body = {f"f{number}": 1 for number in range(5_000)}
+    warnings = client.post("/locks/job/acquire", body).json()["warnings"]
+    assert len(warnings) == 11
+    assert warnings[-1].startswith("and 4990 more")
+
+
 def test_a_ttl_above_the_ceiling_is_refused_with_the_way_out(client: Client) -> None:
     response = client.post("/locks/job/acquire", {"ttl_seconds": 3601})
     assert (response.status, response.json()["code"]) == (400, "invalid_ttl")

@@ -234,6 +234,7 @@ def test_pages_of_tokens_show_every_token_once(client: Client) -> None:
         ("expires_in_seconds", {"expires_in_seconds": 59}),
         ("expires_in_seconds", {"expires_in_seconds": 10**9}),
         ("scope", {"scope": ["read"]}),
+        ("a:b", {"a:b": 1}),
         ("expires_in", {"label": "ci", "expires_in": 60}),
     ],
 )
