@@ -175,7 +175,7 @@ def test_a_free_row_edited_by_hand_is_granted_to_nobody(world: World, edit: dict
     world.edit("broken", **edit)
     before = world.raw_row("broken")
     world.time.advance(seconds=1)
-    with pytest.raises(UpstreamUnavailable):
+    with pytest.raises(UpstreamUnavailable, match="operator"):
         world.acquire("broken")
     assert world.raw_row("broken") == before
 
