@@ -4,20 +4,22 @@ import os
 import runpy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import boto3
 
-from chalicelib import access, service, settings
+from chalicelib import service, settings, tokens
 from chalicelib.edge import Application
 from chalicelib.tokens import NewToken
+from infra import tables
 
-LEASES, TOKENS = "bench-leases", "bench-tokens"
 NAMESPACE = "default"
 
-_TABLES = {"LEASES_TABLE": LEASES, "TOKENS_TABLE": TOKENS}
+_TABLES = tables.names("bench")
+LEASES = _TABLES["LEASES_TABLE"]
 _APP = Path(__file__).resolve().parents[1] / "app.py"
 _SEALED = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -45,12 +47,23 @@ def sealed() -> Iterator[None]:
         yield
 
 
-def start(*, endpoint: str | None = None, attach: Attach = lambda _events: None) -> Application:
+def chosen() -> settings.Settings:
+    return settings.load(_TABLES)
+
+
+def start(
+    *,
+    endpoint: str | None = None,
+    attach: Attach = lambda _events: None,
+    read_us: Callable[[], int] = service.wall_clock_us,
+    **chosen: str,
+) -> Application:
     """Runs app.py anew. Its client comes from boto3's default session, so `attach` sees that client's events."""
     boto3.setup_default_session()
     attach(boto3.DEFAULT_SESSION.events)
-    with patch.dict(os.environ, {**_TABLES, "DYNAMODB_ENDPOINT": endpoint or ""}):
+    with patch.dict(os.environ, {**_TABLES, "DYNAMODB_ENDPOINT": endpoint or "", **chosen}):
         app: Application = runpy.run_path(str(_APP))["app"]
+    app.service = replace(app.service, read_us=read_us)
     return app
 
 
@@ -73,11 +86,11 @@ def new_token(app: Application) -> NewToken:
 
 def a_token() -> NewToken:
     return NewToken(
-        token_id=access.new_id(),
-        secret=access.new_secret(),
+        token_id=tokens.new_id(),
+        secret=tokens.new_secret(),
         namespace=NAMESPACE,
         label="bench",
-        scopes=("claim",),
+        scopes=("admin",),
         prefix="",
         lifetime_ms=None,
     )

@@ -32,10 +32,10 @@ _NOTES = (
 
 
 def of_the_local_service() -> Section:
-    updates = writes_of(_cycles)
+    updates = writes_of(_cycles).sent
     with local_service.running() as address, embedded.dynamodb():
         client = handler.service_client()
-        tables.create_missing(client, leases_table=handler.LEASES, tokens_table=handler.TOKENS)
+        tables.create_missing(client, handler.chosen())
         rounds = [_round(client, updates, address, f"direct-{number}") for number in range(ROUNDS + 1)]
     # The first one warms up.
     figures = tuple(_figure(clients, rounds[1:]) for clients in CLIENTS)

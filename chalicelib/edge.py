@@ -13,13 +13,16 @@ from typing import Any
 import msgspec
 from chalice.app import Chalice, Response
 
-from chalicelib import errors, log, wire
+from chalicelib import auth, errors, log, refusal
 from chalicelib.call import Answer, Call, Request
 from chalicelib.operations import Operation
 from chalicelib.service import Service
 
 View = Callable[..., Answer]
 Emit = Callable[[Mapping[str, Any]], None]
+
+# Enough for the names of people; what a stranger sends may be far longer.
+LOGGED_NAME = 300
 
 _encode = msgspec.json.Encoder().encode
 # What Chalice says by itself, in its own shape, before a view is reached.
@@ -85,7 +88,7 @@ class Exchange:
         if operation.scope is None:
             return view(**parameters)
         call = self._call(operation.scope)
-        self._entry |= {"ns": call.principal.namespace, "by": call.principal.id, **parameters}
+        self._entry |= {"ns": call.principal.namespace, "by": call.principal.id, **_named(parameters)}
         return view(call, **parameters)
 
     def _call(self, scope: str) -> Call:
@@ -100,33 +103,15 @@ class Exchange:
         self._app.emit(log.fault(self._request_id, "noted", what))
 
     def _refusal(self, error: errors.ServiceError) -> Response:
-        self._entry |= {"outcome": "refused", "code": error.code}
-        if isinstance(error, errors.Fault):
-            self._entry["outcome"] = "fault"
+        is_fault = isinstance(error, errors.Fault)
+        self._entry |= {"outcome": "fault" if is_fault else "refused", "code": error.code}
+        if error.logged is not None:
             self._app.emit(log.fault(self._request_id, error.code, error.logged))
-        body = wire.Error(
-            error=error.message,
-            code=error.code,
-            details=error.details,
-            request_id=self._request_id,
-            retry_after_ms=error.retry_after_ms or msgspec.UNSET,
-        )
-        headers = dict(error.headers)
-        if error.retry_after_ms:
-            headers["Retry-After"] = str(-(-error.retry_after_ms // 1000))
-        return self._response(error.status, _encode(body).decode(), headers)
+        answer = refusal.of(error, self._request_id)
+        return Response(body=answer.body.decode(), status_code=answer.status, headers={**answer.headers})
 
-    def _response(self, status: int, body: str, headers: Mapping[str, str] | None = None) -> Response:
-        return Response(
-            body=body,
-            status_code=status,
-            headers={
-                "Content-Type": "application/json",
-                "Cache-Control": "no-store",
-                "X-Request-Id": self._request_id,
-                **(headers or {}),
-            },
-        )
+    def _response(self, status: int, body: str) -> Response:
+        return Response(body=body, status_code=status, headers={**refusal.usual_headers(self._request_id)})
 
     def finished(self, response: dict[str, Any]) -> dict[str, Any]:
         if "X-Request-Id" not in response["headers"]:
@@ -159,6 +144,11 @@ def _request(event: Mapping[str, Any]) -> Request:
         authorization=headers.get("authorization"),
         query=event.get("queryStringParameters") or {},
     )
+
+
+def _named(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Of the path, the log has the name alone: another parameter may be a secret, or be called like a field of ours."""
+    return {"name": auth.masked(parameters["name"][:LOGGED_NAME])} if "name" in parameters else {}
 
 
 def _stamp_ms(event: Mapping[str, Any]) -> int | None:

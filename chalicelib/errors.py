@@ -11,6 +11,8 @@
     │   ├── NotFound                404 not_found
     │   ├── MethodNotAllowed        405 method_not_allowed
     │   ├── LeaseNotCurrent         409 lease_not_current
+    │   ├── Conflict                409 conflict
+    │   ├── SessionExpired          410 session_expired
     │   ├── PayloadTooLarge         413 payload_too_large
     │   ├── UnsupportedMediaType    415 unsupported_media_type
     │   ├── IdempotencyKeyReused    422 idempotency_key_reused
@@ -29,6 +31,8 @@ from typing import Any, ClassVar
 class ServiceError(Exception):
     code: ClassVar[str]
     status: ClassVar[int]
+    # For operators only: what a caller can do nothing about, or should not learn.
+    logged: str | None = None
 
     def __init__(
         self, message: str, *, retry_after_ms: int | None = None, headers: dict[str, str] | None = None, **details: Any
@@ -97,6 +101,14 @@ class LeaseNotCurrent(CallerError):
     code, status = "lease_not_current", 409
 
 
+class Conflict(CallerError):
+    code, status = "conflict", 409
+
+
+class SessionExpired(CallerError):
+    code, status = "session_expired", 410
+
+
 class PayloadTooLarge(CallerError):
     code, status = "payload_too_large", 413
 
@@ -112,9 +124,13 @@ class IdempotencyKeyReused(CallerError):
 class RateLimited(CallerError):
     code, status = "rate_limited", 429
 
+    def __init__(self, message: str, *, logged: str, retry_after_ms: int) -> None:
+        super().__init__(message, retry_after_ms=retry_after_ms)
+        self.logged = logged
+
 
 class Fault(ServiceError):
-    """The request may be right; nothing was promised to the caller. `logged` is for operators only."""
+    """The request may be right; nothing was promised to the caller."""
 
     def __init__(self, message: str, *, logged: str, retry_after_ms: int | None = None) -> None:
         super().__init__(message, retry_after_ms=retry_after_ms)

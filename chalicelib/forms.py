@@ -15,7 +15,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 
 Values = Mapping[str, str | int]
-Returns = Literal["NONE", "ALL_OLD"]
+Returns = Literal["NONE", "ALL_OLD", "ALL_NEW"]
 
 _placeholder = re.compile(r":\d+")
 
@@ -91,3 +91,9 @@ class Write:
 
     def request(self) -> dict[str, Any]:
         return self.form.request(self.key, self.values)
+
+    def in_transaction(self) -> dict[str, Any]:
+        """A transaction returns no rows but those that refused it."""
+        request = self.request()
+        del request["ReturnValues"]
+        return request

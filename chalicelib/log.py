@@ -28,6 +28,10 @@ def fault(request_id: str, code: str, what: str) -> dict[str, Any]:
     return {"level": "ERROR", "id": request_id, "code": code, "what": what}
 
 
+def sweep(*, recovered: int, examined: int, complete: bool) -> dict[str, Any]:
+    return {"op": "sweep", "recovered": recovered, "examined": examined, "complete": complete}
+
+
 def to_stdout(line: Mapping[str, Any]) -> None:
     """JSON escapes every control character, so nothing that a caller sends can start a line of its own."""
     sys.stdout.write(_encode(line).decode() + "\n")

@@ -30,21 +30,22 @@ def from_path(segment: str) -> str:
         raise _refused("only ASCII letters, digits and . _ : @ - / may stand in a name") from None
 
 
-def checked(name: str) -> str:
+def checked(name: str, field: str = "name") -> str:
     if len(name) > LONGEST_NAME:
-        raise _refused(f"it has {len(name)} characters, and {LONGEST_NAME} are allowed")
+        raise _refused(f"it has {len(name)} characters, and {LONGEST_NAME} are allowed", field)
     if name in RESERVED:
-        raise _refused(f"{name} is a reserved word; choose another name")
+        raise _refused(f"{name} is a reserved word; choose another name", field)
     if not _name.fullmatch(name):
         raise _refused(
             "write parts of 1 to 64 characters from A-Z a-z 0-9 . _ : @ - that start with a letter, a digit or _, "
-            "joined by / (as %2F in a URL), without '..'"
+            "joined by / (as %2F in a URL), without '..'",
+            field,
         )
     return name
 
 
-def _refused(why: str) -> InvalidName:
-    return InvalidName(f"This is not a valid name: {why}.", field="name")
+def _refused(why: str, field: str = "name") -> InvalidName:
+    return InvalidName(f"This is not a valid name: {why}.", field=field)
 
 
 def checked_prefix(prefix: str, field: str = "prefix") -> str:
@@ -67,6 +68,10 @@ def key_of(namespace: str, name: str) -> str:
 def name_of(key: str) -> str:
     """A namespace has no `/`, so the first one parts the two."""
     return key.split("/", 1)[1]
+
+
+def namespace_of(key: str) -> str:
+    return key.split("/", 1)[0]
 
 
 def shard_of(key: str, shards: int) -> str:

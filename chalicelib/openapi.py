@@ -6,11 +6,13 @@ from typing import Any
 
 import msgspec
 
-from chalicelib import errors, names, operations, parse, wire
+from chalicelib import errors, names, parse
 from chalicelib.call import Answer
 from chalicelib.operations import Operation
-from chalicelib.settings import Settings
+from chalicelib.operations.service import SENTENCES
+from chalicelib.settings import TTL_CEILING_SECONDS, Settings
 from chalicelib.version import VERSION
+from chalicelib.wire import service as wire
 
 Routes = Mapping[tuple[str, str], Operation]
 Schema = dict[str, Any]
@@ -20,9 +22,15 @@ _REQUEST_ID = "req_0123456789abcdef0123456789abcdef"
 _NAME = {"type": "string", "maxLength": names.LONGEST_NAME, "pattern": names.NAME_PATTERN}
 _PATH_PARAMETERS: dict[str, Schema] = {
     "name": {"schema": _NAME, "example": "deploy-main", "description": "One path segment: write / as %2F."},
+    "session_id": {"schema": {"type": "string", "format": "uuid"}, "example": "8d3f0c1e-52f1-4d0a-9a55-0a4a4a7a2f10"},
     "token_id": {"schema": {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "example": "9f86d081884c7d65"},
 }
 _QUERY_PARAMETERS: dict[str, Schema] = {
+    "owner": {
+        "schema": {"type": "string", "maxLength": 256},
+        "example": "agent-3",
+        "description": "Only what this owner holds. An owner is a label: several may share it.",
+    },
     "prefix": {
         "schema": {"type": "string", "maxLength": names.LONGEST_NAME, "pattern": "^[A-Za-z0-9._:@/-]*$"},
         "example": "repo/acme/",
@@ -32,6 +40,11 @@ _QUERY_PARAMETERS: dict[str, Schema] = {
         "schema": {"type": "integer", "minimum": 1, "maximum": parse.LARGEST_PAGE, "default": parse.DEFAULT_PAGE},
         "example": parse.DEFAULT_PAGE,
         "description": "The size of a page. A page may have fewer although there is a next one.",
+    },
+    "since": {
+        "schema": {"type": "string", "format": "date-time"},
+        "example": "2026-11-18T12:00:00Z",
+        "description": "Only what was logged at this time or later. Without it: from the oldest event that is kept.",
     },
     "cursor": {
         "schema": {"type": "string"},
@@ -77,9 +90,11 @@ def _shapes(operation: Operation) -> Iterable[type[msgspec.Struct]]:
 
 
 def _set_ttl_ceiling(components: dict[str, Schema], ceiling: int) -> None:
-    for name in ("Acquire", "Renew"):
-        for option in components[name]["properties"]["ttl_seconds"]["anyOf"]:
-            if option.get("type") == "integer":
+    """The types know the highest ceiling that a stage may set; the page tells of the one that it has set."""
+    for component in components.values():
+        ttl = component.get("properties", {}).get("ttl_seconds", {})
+        for option in ttl.get("anyOf", ()):
+            if option.get("maximum") == TTL_CEILING_SECONDS:
                 option["maximum"] = ceiling
 
 
@@ -162,7 +177,7 @@ def _error_schema(error: type[errors.ServiceError]) -> Schema:
 
 def _error_example(error: type[errors.ServiceError]) -> Schema:
     return {
-        "error": operations.SENTENCES[error.code],
+        "error": SENTENCES[error.code],
         "code": error.code,
         "details": None,
         "request_id": _REQUEST_ID,

@@ -4,15 +4,30 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, BooleanAttribute, JSONAttribute, UnicodeAttribute
+from pynamodb.constants import NUMBER
 from pynamodb.exceptions import AttributeDeserializationError
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
 RawRow = Mapping[str, Mapping[str, Any]]
 
-HELD, RELEASED, EXPIRED = "held", "released", "expired"
-STATES = frozenset({HELD, RELEASED, EXPIRED})
+HELD, RELEASED, EXPIRED, DONE = "held", "released", "expired", "done"
+STATES = frozenset({HELD, RELEASED, EXPIRED, DONE})
+# How a lease may have ended, besides released, expired and done.
+FAILED, EVICTED, HANDED_OVER = "failed", "evicted", "handed_over"
+
+
+class WholeNumberAttribute(Attribute[int]):
+    """PynamoDB's own number reads 1.5 as well as 1, and is a float to a type checker."""
+
+    attr_type = NUMBER
+
+    def serialize(self, value: int) -> str:
+        return str(value)
+
+    def deserialize(self, value: str) -> int:
+        return int(value)
 
 
 class HeldIndex(GlobalSecondaryIndex["Lease"]):
@@ -23,6 +38,17 @@ class HeldIndex(GlobalSecondaryIndex["Lease"]):
         projection = KeysOnlyProjection()
 
     held_in = UnicodeAttribute(hash_key=True)
+    key = UnicodeAttribute(range_key=True)
+
+
+class BoundIndex(GlobalSecondaryIndex["Lease"]):
+    """What a session holds: a row leaves it with its end, or when it is handed over."""
+
+    class Meta:
+        index_name = "bound"
+        projection = KeysOnlyProjection()
+
+    session_id = UnicodeAttribute(hash_key=True)
     key = UnicodeAttribute(range_key=True)
 
 
@@ -39,34 +65,56 @@ class Lease(Model):
 
     key = UnicodeAttribute(hash_key=True)
     held = HeldIndex()
+    bound = BoundIndex()
 
     state = UnicodeAttribute()
     op = UnicodeAttribute()
-    rev = NumberAttribute()
-    fence = NumberAttribute()
-    ttl = NumberAttribute()
+    at_ms = WholeNumberAttribute()  # when the last change was made; a heartbeat is none
+    rev = WholeNumberAttribute()
+    fence = WholeNumberAttribute()
+    ttl = WholeNumberAttribute(null=True)  # a row bound to a session has none while it is held
 
     lease_id = UnicodeAttribute(null=True)
     held_in = UnicodeAttribute(null=True)
     idempotency_key = UnicodeAttribute()
-    body_hash = UnicodeAttribute()
+    body_hash = UnicodeAttribute()  # empty if the caller gave no key
     owner = UnicodeAttribute()
     principal = UnicodeAttribute()
     metadata = JSONAttribute(null=True)
-    attempt = NumberAttribute()
+    attempt = WholeNumberAttribute()
 
-    acquired_at_ms = NumberAttribute()
-    heartbeat_at_ms = NumberAttribute()
-    expires_at_ms = NumberAttribute()
-    lease_ttl_ms = NumberAttribute()
-    lock_delay_ms = NumberAttribute()
-    available_at_ms = NumberAttribute()
+    acquired_at_ms = WholeNumberAttribute()
+    heartbeat_at_ms = WholeNumberAttribute()
+    expires_at_ms = WholeNumberAttribute()
+    lease_ttl_ms = WholeNumberAttribute()
+    lock_delay_ms = WholeNumberAttribute()
+    available_at_ms = WholeNumberAttribute()  # of no meaning where there is no lock delay
 
+    session_id = UnicodeAttribute(null=True)
+    session_until_ms = WholeNumberAttribute(null=True)
+    carried = BooleanAttribute(null=True)
+    cancel_reason = UnicodeAttribute(null=True)  # there while the owner is asked to stop
+    last_request = UnicodeAttribute(null=True)  # the last cancel, evict or reopen: whose, and a number of its own
+
+    checkpoint = JSONAttribute(null=True)
+    result = JSONAttribute(null=True)
+    done_until_ms = WholeNumberAttribute(null=True)
     ended = UnicodeAttribute()
+    reason = UnicodeAttribute(null=True)
     last_lease_id = UnicodeAttribute(null=True)
     previous_owner = UnicodeAttribute()
     previous_ended = UnicodeAttribute()
-    previous_ended_at_ms = NumberAttribute()
+    previous_ended_at_ms = WholeNumberAttribute()
+    previous_reason = UnicodeAttribute()
+
+    @property
+    def holder_until_ms(self) -> int:
+        """Where the holder's authority ends: with its session, and if no session carries it, with its own TTL."""
+        if self.session_until_ms is None:
+            return self.expires_at_ms
+        if self.carried:
+            return self.session_until_ms
+        return min(self.expires_at_ms, self.session_until_ms)
 
 
 class UnreadableRow(Exception):
@@ -75,6 +123,7 @@ class UnreadableRow(Exception):
 
 _required = tuple(name for name, attribute in Lease.get_attributes().items() if not attribute.null)
 _times = tuple(name for name in Lease.get_attributes() if name.endswith("_ms"))
+_shown = tuple(name for name, attribute in Lease.get_attributes().items() if isinstance(attribute, JSONAttribute))
 # The last millisecond that RFC 3339 can write, and the last fence that a double can hold.
 LATEST_MS = 253_402_300_799_999
 HIGHEST_FENCE = 2**53 - 1
@@ -83,15 +132,25 @@ HIGHEST_FENCE = 2**53 - 1
 def read(raw: RawRow) -> Lease:
     try:
         row = Lease.from_raw_data(dict(raw))
-        msgspec.json.encode(row.metadata)  # what cannot be shown cannot be read
+        for name in _shown:  # what cannot be shown cannot be read
+            msgspec.json.encode(getattr(row, name))
     except (AttributeDeserializationError, ValueError, TypeError, RecursionError) as error:
         raise UnreadableRow(f"{raw['key']['S']}: {error}") from error
     wrong = [name for name in _required if getattr(row, name) is None] or _out_of_range(row)
-    if wrong or row.state not in STATES or (row.state == HELD and not row.lease_id):
+    if wrong or _contradicts_itself(row):
         raise UnreadableRow(f"{row.key}: state={row.state!r} wrong={wrong}")
     return row
 
 
 def _out_of_range(row: Lease) -> list[str]:
-    wrong = [name for name in _times if not 0 <= getattr(row, name) <= LATEST_MS]
+    wrong = [name for name in _times if not 0 <= (getattr(row, name) or 0) <= LATEST_MS]
     return wrong if 0 <= row.fence <= HIGHEST_FENCE else [*wrong, "fence"]
+
+
+def _contradicts_itself(row: Lease) -> bool:
+    return (
+        row.state not in STATES
+        or (row.state == HELD and not row.lease_id)
+        or (row.state == DONE and row.done_until_ms is None)
+        or (row.session_id is None) != (row.session_until_ms is None)
+    )

@@ -3,13 +3,20 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID, uuid4
 
 import boto3
 from botocore.config import Config
 
 from chalicelib.auth import Authenticator
+from chalicelib.bound import BoundLeases
+from chalicelib.claims import Claims
 from chalicelib.clock import Clock
+from chalicelib.event_reader import EventReader
+from chalicelib.held import HeldLeases
 from chalicelib.leases import Leases
+from chalicelib.recovery import Recovery
+from chalicelib.sessions import Sessions
 from chalicelib.settings import Settings
 from chalicelib.store import DynamoDB, Store
 from chalicelib.tokens import Tokens
@@ -19,10 +26,18 @@ from chalicelib.version import VERSION
 @dataclass(frozen=True, slots=True)
 class Service:
     settings: Settings
+    client: DynamoDB
     leases: Leases
+    claims: Claims
+    held: HeldLeases
+    sessions: Sessions
+    bound: BoundLeases
+    recovery: Recovery
+    events: EventReader
     tokens: Tokens
     authenticator: Authenticator
     read_us: Callable[[], int]
+    draw: Callable[[], UUID]
 
     def clock(self, stamp_ms: int | None) -> Clock:
         return Clock(self.read_us, stamp_ms=stamp_ms, margin_ms=self.settings.skew_margin_ms)
@@ -52,12 +67,29 @@ def connect(settings: Settings) -> DynamoDB:
     return client
 
 
-def build(settings: Settings, client: DynamoDB, read_us: Callable[[], int] = wall_clock_us) -> Service:
-    tokens = Tokens(Store(client, settings.tokens_table))
+def build(
+    settings: Settings,
+    client: DynamoDB,
+    read_us: Callable[[], int] = wall_clock_us,
+    draw: Callable[[], UUID] = uuid4,
+) -> Service:
+    tokens, sessions = Tokens(Store(client, settings.tokens_table)), Sessions(Store(client, settings.sessions_table))
+    rows = Store(client, settings.leases_table)
+    leases, held = Leases(rows, sessions, draw=draw), HeldLeases(rows, sessions, shards=settings.held_shards)
     return Service(
         settings=settings,
-        leases=Leases(Store(client, settings.leases_table), shards=settings.held_shards),
+        client=client,
+        leases=leases,
+        claims=Claims(rows, leases, held, draw=draw),
+        held=held,
+        sessions=sessions,
+        bound=BoundLeases(rows, leases),
+        recovery=Recovery(rows, leases, held),
+        events=EventReader(
+            Store(client, settings.events_table), feed_shards=settings.feed_shards, feed_lag_ms=settings.feed_lag_ms
+        ),
         tokens=tokens,
         authenticator=Authenticator(tokens),
         read_us=read_us,
+        draw=draw,
     )

@@ -1,51 +1,22 @@
 """Tokens: `olt_<id>_<secret>`. The id names the row, the secret is kept only as its SHA-256."""
 
 import hashlib
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
-from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
-from pynamodb.models import Model
-
+from chalicelib import token_row
 from chalicelib.clock import Clock, Now
 from chalicelib.errors import AuthenticationFailed, NotFound, UpstreamUnavailable
 from chalicelib.forms import Write, compile_form, number, text
 from chalicelib.row import RawRow
-from chalicelib.store import Applied, Store
+from chalicelib.store import Applied, Refused, Store
+from chalicelib.token_row import NEVER, Unreadable
+from chalicelib.token_row import Token as Token
 
 # How long a revoked or expired token is still listed, so that people see what became of it.
 KEPT_SECONDS = 30 * 24 * 3600
-NEVER = 0
-
-
-class NamespaceIndex(GlobalSecondaryIndex["Token"]):
-    class Meta:
-        index_name = "by_namespace"
-        projection = AllProjection()
-
-    namespace = UnicodeAttribute(hash_key=True)
-    token_id = UnicodeAttribute(range_key=True)
-
-
-class Token(Model):
-    class Meta:
-        table_name = "tokens"  # a placeholder: the store puts the stage's own name into each call
-        region = "us-east-1"
-
-    token_id = UnicodeAttribute(hash_key=True)
-    by_namespace = NamespaceIndex()
-
-    namespace = UnicodeAttribute()
-    secret_hash = UnicodeAttribute()
-    label = UnicodeAttribute()
-    scopes = UnicodeAttribute()
-    prefix = UnicodeAttribute()
-    created_at_ms = NumberAttribute()
-    expires_at_ms = NumberAttribute()
-    revoked_at_ms = NumberAttribute()
-    ttl = NumberAttribute(null=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +32,14 @@ class NewToken:
     @property
     def bearer(self) -> str:
         return bearer(self.token_id, self.secret)
+
+
+def new_id() -> str:
+    return secrets.token_hex(8)
+
+
+def new_secret() -> str:
+    return secrets.token_hex(32)
 
 
 def bearer(token_id: str, secret: str) -> str:
@@ -82,12 +61,15 @@ _about_token = (
     Token.revoked_at_ms.set(NEVER),
 )
 _is_new = Token.token_id.does_not_exist()
-CREATE = compile_form(Token, condition=_is_new, actions=_about_token)
-CREATE_EXPIRING = compile_form(Token, condition=_is_new, actions=(*_about_token, Token.ttl.set(number("ttl"))))
+CREATE = compile_form(Token, condition=_is_new, actions=_about_token, returns="ALL_NEW")
+CREATE_EXPIRING = compile_form(
+    Token, condition=_is_new, actions=(*_about_token, Token.ttl.set(number("ttl"))), returns="ALL_NEW"
+)
 ROTATE = compile_form(
     Token,
     condition=(Token.secret_hash == text("old_hash")) & (Token.revoked_at_ms == NEVER),
     actions=(Token.secret_hash.set(text("secret_hash")),),
+    returns="ALL_NEW",
 )
 REVOKE = compile_form(
     Token,
@@ -127,9 +109,8 @@ class Tokens:
         self._store = store
 
     def create(self, new: NewToken, clock: Clock) -> Token:
-        self._store.apply(partial(create, new), clock)
-        stored = self.find(new.token_id, clock)
-        if stored is None or stored.secret_hash != digest(new.secret):
+        stored = _with_secret(new.secret, self._store.apply(partial(create, new), clock))
+        if stored is None:
             raise UpstreamUnavailable(
                 "The token could not be stored. Try again.",
                 logged=f"token id {new.token_id} is taken",
@@ -139,9 +120,9 @@ class Tokens:
 
     def rotate(self, token_id: str, *, old_secret: str, new_secret: str, clock: Clock) -> Token:
         """The old secret ends and the new one begins in one write; of two at the same time, one is refused."""
-        self._store.apply(partial(rotate, token_id, old_secret, new_secret), clock)
-        stored = self.find(token_id, clock)
-        if stored is None or stored.secret_hash != digest(new_secret):
+        write = partial(rotate, token_id, old_secret, new_secret)
+        stored = _with_secret(new_secret, self._store.apply(write, clock))
+        if stored is None:
             raise AuthenticationFailed
         return stored
 
@@ -153,21 +134,40 @@ class Tokens:
 
     def find(self, token_id: str, clock: Clock) -> Token | None:
         raw = self._store.get({"token_id": {"S": token_id}}, clock)
-        return _read(raw) if raw else None
+        return _readable(raw) if raw else None
 
-    def list(self, namespace: str, *, after: str, limit: int, clock: Clock) -> Sequence[Token]:
-        return [
-            _read(raw)
-            for raw in self._store.query(
-                clock,
-                IndexName="by_namespace",
-                KeyConditionExpression="#namespace = :namespace AND token_id > :after",
-                ExpressionAttributeNames={"#namespace": "namespace"},
-                ExpressionAttributeValues={":namespace": {"S": namespace}, ":after": {"S": after}},
-                Limit=limit,
-            )
-        ]
+    def list(self, namespace: str, *, after: str, page: int, clock: Clock) -> Iterator[Token | Unreadable]:
+        """All of a namespace in the order of their ids, read a page at a time as far as the caller goes on."""
+        while True:
+            found = self._page(namespace, after, page, clock)
+            yield from map(token_row.read, found)
+            if len(found) < page:
+                return
+            after = found[-1]["token_id"]["S"]
+
+    def _page(self, namespace: str, after: str, limit: int, clock: Clock) -> Sequence[RawRow]:
+        return self._store.query(
+            clock,
+            IndexName="by_namespace",
+            KeyConditionExpression="#namespace = :namespace AND token_id > :after",
+            ExpressionAttributeNames={"#namespace": "namespace"},
+            ExpressionAttributeValues={":namespace": {"S": namespace}, ":after": {"S": after}},
+            Limit=limit,
+        )
 
 
-def _read(raw: RawRow) -> Token:
-    return Token.from_raw_data(dict(raw))
+def _with_secret(secret: str, result: Applied | Refused) -> Token | None:
+    """The token, if it has this secret now: given by this write, or by an attempt of it whose answer was lost."""
+    stored = _readable(result.row) if result.row else None
+    return stored if stored and stored.secret_hash == digest(secret) else None
+
+
+def _readable(raw: RawRow) -> Token:
+    row = token_row.read(raw)
+    if isinstance(row, Unreadable):
+        raise UpstreamUnavailable(
+            "This token cannot be read, so nothing is allowed by it. Ask an admin for another one.",
+            logged=f"the row of token {row.token_id} is unreadable: {row.why}",
+            retry_after_ms=1000,
+        )
+    return row

@@ -20,7 +20,9 @@ def is_loopback(host: str) -> bool:
     return ipaddress.ip_address(address).is_loopback
 
 
-def why_not(error: OSError, options: Options) -> str:
+def why_not(error: OSError | UnicodeError, options: Options) -> str:
+    if isinstance(error, UnicodeError):  # that is how a host with an empty or endless part of a name fails
+        return f"HOST={options.host} is no name of a machine. Leave it out to use 127.0.0.1."
     if error.errno == errno.EADDRINUSE:
         another = options.port + 1 if options.port < 65535 else 8080
         return f"Port {options.port} is taken. Stop what uses it, or take another one: make run PORT={another}"

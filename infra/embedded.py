@@ -16,6 +16,9 @@ from moto.dynamodb import comparisons
 from moto.dynamodb.parsing import validators
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined] # it has no types
 from moto.dynamodb.responses import DynamoHandler
+from moto.dynamodbstreams.responses import DynamoDBStreamsHandler
+
+from infra import embedded_streams
 
 REGION = "us-east-1"
 
@@ -52,6 +55,7 @@ def dynamodb() -> Iterator[None]:
         stack.enter_context(one_action_at_a_time())
         stack.enter_context(_typed_comparisons())
         stack.enter_context(_expressions_read_once())
+        stack.enter_context(embedded_streams.as_on_aws())
         yield
 
 
@@ -64,16 +68,22 @@ def one_action_at_a_time() -> Iterator[None]:
         A                                    writes, wins
         B                                                  writes, wins too
 
-    The whole action is locked and not the write alone, because the answer is rendered from the live row.
+    The whole action is locked and not the write alone, because the answer is rendered from the live row. A reader of
+    the stream waits likewise, or it would see a write that is then taken back.
     """
-    lock, call_action = RLock(), DynamoHandler.call_action
+    lock = RLock()
+    with ExitStack() as stack:
+        for handler in (DynamoHandler, DynamoDBStreamsHandler):
+            stack.enter_context(patch.object(handler, "call_action", _locked(lock, handler.call_action)))
+        yield
 
-    def locked(self: DynamoHandler) -> Any:
+
+def _locked(lock: RLock, call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def call(self: Any) -> Any:
         with lock:
             return call_action(self)
 
-    with patch.object(DynamoHandler, "call_action", locked):
-        yield
+    return call
 
 
 @contextmanager

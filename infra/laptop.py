@@ -1,45 +1,94 @@
-"""The service on a laptop: a store, the app, a server and the first token, put together and taken down again."""
+"""The service on a laptop: store, app, server, pump and first token, put together and taken down again."""
 
-import os
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-
 from chalicelib import log
 from chalicelib.edge import Application
-from chalicelib.settings import SettingError
-from infra import address, embedded, tables, token
+from chalicelib.errors import ServiceError
+from chalicelib.settings import Settings
+from infra import address, embedded, laptop_store, token
+from infra.background import Emit, Wait, in_background
 from infra.discovery import published
 from infra.gateway import Gateway
 from infra.options import CannotStart, Options
+from infra.pump import StreamPump, is_no_heartbeat
+from infra.schedule import keep_schedule
 from infra.server import Server
+from infra.stream_reader import StreamReader, Streams
+from infra.welcome import not_published, welcome
 
-LEASES_TABLE, TOKENS_TABLE = "octolease-leases", "octolease-tokens"
 LOCAL_FILE = Path(".octolease/local.json")
 # Ctrl-C is answered within a second: what is under way has half of it.
 STOP_SECONDS = 0.5
-EXAMPLE_BODY = '{"ttl_seconds":60,"metadata":"host=runner-7 build=1842"}'
+
+Function = Callable[[dict[str, Any], Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The three that AWS would call: by its gateway, its event source and its schedule."""
+
+    app: Application
+    on_lease: Function
+    recover: Function
 
 
 def run(options: Options) -> None:
     with ExitStack() as stack:
         if options.endpoint is None:
             stack.enter_context(embedded.dynamodb())
-        _set_environment(options.endpoint)
-        _create_tables(options.endpoint)
-        app = _load_app()
-        server = _listen(Gateway(app), options)
+        chosen = laptop_store.set_up(options.endpoint)
+        functions = _load()
+        server = _listen(Gateway(functions.app), options)
         stack.callback(server.stop, within_seconds=STOP_SECONDS)
-        url, admin_token = address.url(options.host, server.port), _admin_token(app)
-        stack.enter_context(published(LOCAL_FILE, url=url, token=admin_token))
-        print(welcome(options, url, admin_token), flush=True)
+        url, admin_token = address.url(options.host, server.port), _admin_token(functions.app)
+        if options.endpoint is not None:  # an embedded store is forgotten with all its tokens
+            stack.callback(_revoke, functions.app, admin_token)
+        other = _publish(stack, url, admin_token)
+        stack.enter_context(_pumping(laptop_store.streams(options.endpoint), functions, chosen))
+        notes = [not_published(LOCAL_FILE, other)] if other else []
+        print(welcome(options, url, admin_token, notes), flush=True)
         server.serve_forever()
+
+
+def _load() -> Functions:
+    # Imported late: it reads the environment, which is only now as it should be.
+    from app import app, on_lease, recover
+
+    app.emit = _show_faults
+    return Functions(app, on_lease, recover)
+
+
+def _pumping(client: Streams, functions: Functions, chosen: Settings) -> AbstractContextManager[None]:
+    reader = StreamReader(client, chosen.leases_table)
+    wanted = _everything if chosen.log_heartbeats else is_no_heartbeat
+
+    def deliver(wait: Wait) -> None:
+        StreamPump(reader, functions.on_lease, wanted=wanted, wait=wait, emit=_until_the_end(wait)).run()
+
+    def sweep(wait: Wait) -> None:
+        keep_schedule(functions.recover, wait=wait, emit=_until_the_end(wait))
+
+    return in_background(deliver, sweep)
+
+
+def _until_the_end(wait: Wait) -> Emit:
+    """What breaks because all is taken down around it is no fault."""
+
+    def emit(line: Mapping[str, Any]) -> None:
+        if not wait(0):
+            _show_faults(line)
+
+    return emit
+
+
+def _everything(_record: Any) -> bool:
+    return True
 
 
 def _admin_token(app: Application) -> str:
@@ -49,39 +98,21 @@ def _admin_token(app: Application) -> str:
         raise CannotStart(str(error)) from error
 
 
-def _set_environment(endpoint: str | None) -> None:
-    os.environ |= {"LEASES_TABLE": LEASES_TABLE, "TOKENS_TABLE": TOKENS_TABLE}
-    if endpoint is None:
-        os.environ.pop("DYNAMODB_ENDPOINT", None)
-        return
-    os.environ["DYNAMODB_ENDPOINT"] = endpoint
-    os.environ.setdefault("AWS_DEFAULT_REGION", embedded.REGION)
-    if not {"AWS_ACCESS_KEY_ID", "AWS_PROFILE"} & os.environ.keys():
-        # Letters and digits alone: DynamoDB Local takes no other.
-        os.environ |= {"AWS_ACCESS_KEY_ID": "octolease", "AWS_SECRET_ACCESS_KEY": "octolease"}
+def _revoke(app: Application, admin_token: str) -> None:
+    """As far as the store can still be reached."""
+    with suppress(ServiceError):
+        token.revoke(app.service, admin_token)
 
 
-def _create_tables(endpoint: str | None) -> None:
-    config = Config(connect_timeout=2, read_timeout=5, retries={"total_max_attempts": 1})
+def _publish(stack: ExitStack, url: str, admin_token: str) -> str | None:
+    """The URL of a service that is published already and still runs."""
     try:
-        client = boto3.client("dynamodb", endpoint_url=endpoint, config=config)
-        tables.create_missing(client, leases_table=LEASES_TABLE, tokens_table=TOKENS_TABLE)
-    except ClientError as error:
-        raise CannotStart(f"The DynamoDB at {endpoint} makes no tables: {error}") from error
-    except BotoCoreError as error:
+        return stack.enter_context(published(LOCAL_FILE, url=url, token=admin_token))
+    except OSError as error:
         raise CannotStart(
-            f"No DynamoDB answers at {endpoint}: start it, or leave ENDPOINT out to use the embedded one."
+            f"{error.filename or LOCAL_FILE} cannot be written ({error.strerror}): tools find the service and its "
+            "token there. Make it writable, or start in a folder of your own."
         ) from error
-
-
-def _load_app() -> Application:
-    try:
-        # Imported late: it reads the environment, which is only now as it should be.
-        from app import app
-    except SettingError as error:
-        raise CannotStart(str(error)) from error
-    app.emit = _show_faults
-    return app
 
 
 def _show_faults(line: Mapping[str, Any]) -> None:
@@ -93,28 +124,9 @@ def _show_faults(line: Mapping[str, Any]) -> None:
 def _listen(gateway: Gateway, options: Options) -> Server:
     try:
         return Server(gateway, host=options.host, port=options.port, log=_log)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise CannotStart(address.why_not(error, options)) from error
 
 
 def _log(line: str) -> None:
     sys.stderr.write(line + "\n")  # in one piece: print would let another thread's line in before its end
-
-
-def welcome(options: Options, url: str, token: str) -> str:
-    store = options.endpoint or "embedded DynamoDB, forgotten at the end"
-    return f"""\
-Octolease runs at {url} ({store}). Ctrl-C ends it.
-{_warning(options.host)}
-Admin token: {token}
-
-Try it:
-curl -sS -w '\\n' -X POST {url}/locks/deploy-main/acquire -H 'Authorization: Bearer {token}' \
--H 'Content-Type: application/json' -d '{EXAMPLE_BODY}'
-"""
-
-
-def _warning(host: str) -> str:
-    if address.is_loopback(host):
-        return ""
-    return f"Warning: {host} can be reached from other machines, and tokens travel there in clear text.\n"

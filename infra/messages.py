@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from chalicelib import refusal as refusals
 from chalicelib.errors import ServiceError
-from chalicelib.wire import Error
 
 # What API Gateway takes at the most.
 MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -52,13 +52,5 @@ class HttpResponse:
 
 
 def refusal(error: ServiceError, request_id: UUID) -> HttpResponse:
-    public_id = f"req_{request_id.hex}"
-    body = Error(
-        error=error.message,
-        code=error.code,
-        details=error.details,
-        request_id=public_id,
-        retry_after_ms=error.retry_after_ms or msgspec.UNSET,
-    )
-    headers = (("Content-Type", "application/json"), ("X-Request-Id", public_id), *error.headers.items())
-    return HttpResponse(error.status, headers, msgspec.json.encode(body))
+    answer = refusals.of(error, f"req_{request_id.hex}")
+    return HttpResponse(answer.status, tuple(answer.headers.items()), answer.body)

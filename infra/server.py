@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from chalicelib import errors
+from chalicelib import auth, errors
 from infra import http1
 from infra.gateway import Gateway
 from infra.messages import TOO_LARGE, HttpRequest, HttpResponse, refusal
@@ -127,10 +127,12 @@ class Connection(socketserver.StreamRequestHandler):
 
 
 def log_line(at: datetime, request: HttpRequest, response: HttpResponse, took_ms: float) -> str:
-    """Neither headers, bodies nor the query are in it: they may hold secrets. A target has no control characters."""
+    """Neither headers, bodies nor the query are in it: they may hold secrets. Nor has the path that of a token, if
+    somebody put it there. A target has no control characters."""
     time_of_day = at.strftime("%H:%M:%S.%f")[:-3]
     request_id = response.header("X-Request-Id") or "-"
-    return f"{time_of_day} {request.method} {request.path} {response.status} {took_ms:.1f} ms {request_id}"
+    path = auth.masked(request.path)
+    return f"{time_of_day} {request.method} {path} {response.status} {took_ms:.1f} ms {request_id}"
 
 
 def _as_callers_error(error: Exception) -> errors.CallerError:

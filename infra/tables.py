@@ -5,7 +5,10 @@ from typing import Any
 from botocore.exceptions import ClientError
 from pynamodb.models import Model
 
+from chalicelib.event_log import LoggedEvent
 from chalicelib.row import Lease
+from chalicelib.sessions import Session
+from chalicelib.settings import Settings
 from chalicelib.tokens import Token
 
 TTL_ATTRIBUTE = "ttl"
@@ -14,9 +17,16 @@ _EVERY_CHANGE = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 POLL_SECONDS, POLLS = 1, 60
 
 
-def create_missing(client: Any, *, leases_table: str, tokens_table: str) -> None:
-    _create_if_missing(client, Lease, leases_table, StreamSpecification=_EVERY_CHANGE)
-    _create_if_missing(client, Token, tokens_table)
+def names(prefix: str) -> dict[str, str]:
+    """What the settings call the tables of a stage."""
+    return {f"{table.upper()}_TABLE": f"{prefix}-{table}" for table in ("leases", "tokens", "sessions", "events")}
+
+
+def create_missing(client: Any, chosen: Settings) -> None:
+    _create_if_missing(client, Lease, chosen.leases_table, StreamSpecification=_EVERY_CHANGE)
+    _create_if_missing(client, Token, chosen.tokens_table)
+    _create_if_missing(client, Session, chosen.sessions_table)
+    _create_if_missing(client, LoggedEvent, chosen.events_table)
 
 
 def _create_if_missing(client: Any, model: type[Model], table: str, **options: Any) -> None:
@@ -32,17 +42,14 @@ def _create_if_missing(client: Any, model: type[Model], table: str, **options: A
 
 def _schema(model: type[Model]) -> dict[str, Any]:
     schema = model._get_schema()
+    indexes = [
+        {"IndexName": index["index_name"], "KeySchema": index["key_schema"], "Projection": index["projection"]}
+        for index in schema["global_secondary_indexes"]
+    ]
     return {
         "AttributeDefinitions": schema["attribute_definitions"],
         "KeySchema": schema["key_schema"],
-        "GlobalSecondaryIndexes": [
-            {
-                "IndexName": index["index_name"],
-                "KeySchema": index["key_schema"],
-                "Projection": index["projection"],
-            }
-            for index in schema["global_secondary_indexes"]
-        ],
+        **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
     }
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 from botocore.exceptions import BotoCoreError
 
-from chalicelib import access, names, service, settings
+from chalicelib import names, service, settings, tokens
 from chalicelib.errors import ServiceError
 from chalicelib.service import Service
 from chalicelib.tokens import NewToken
+from infra import tables
+from infra.options import CannotStart, read_endpoint
 
 LONGEST_LABEL = 64
 _stage = re.compile("[a-z][a-z0-9-]{0,31}")
@@ -33,8 +35,8 @@ def main() -> int:
 
 def mint(made_for: Service, *, namespace: str, label: str) -> str:
     new = NewToken(
-        token_id=access.new_id(),
-        secret=access.new_secret(),
+        token_id=tokens.new_id(),
+        secret=tokens.new_secret(),
         namespace=namespace,
         label=label,
         scopes=["admin"],
@@ -44,8 +46,13 @@ def mint(made_for: Service, *, namespace: str, label: str) -> str:
     try:
         made_for.tokens.create(new, made_for.clock(None))
     except ServiceError as error:
-        raise Refused(f"The token was not made: {getattr(error, 'logged', error.message)}") from error
+        raise Refused(f"The token was not made: {error.logged or error.message}") from error
     return new.bearer
+
+
+def revoke(made_for: Service, bearer: str) -> None:
+    _, token_id, _ = bearer.split("_")
+    made_for.tokens.revoke(token_id, made_for.clock(None))
 
 
 def stage_service(environ: Mapping[str, str]) -> Service:
@@ -53,13 +60,11 @@ def stage_service(environ: Mapping[str, str]) -> Service:
     stage = environ.get("STAGE") or "dev"
     if not _stage.fullmatch(stage):
         raise Refused(f"STAGE={stage!r} is no stage: use small letters, digits and -, as in STAGE=prod.")
-    tables = {"LEASES_TABLE": f"octolease-{stage}-leases", "TOKENS_TABLE": f"octolease-{stage}-tokens"}
-    if environ.get("ENDPOINT"):
-        tables["DYNAMODB_ENDPOINT"] = environ["ENDPOINT"]
     try:
-        chosen = settings.load({**environ, **tables})
+        environment = {**tables.names(f"octolease-{stage}"), "DYNAMODB_ENDPOINT": read_endpoint(environ) or ""}
+        chosen = settings.load({**environ, **environment})
         return service.build(chosen, service.connect(chosen))
-    except settings.SettingError as error:
+    except (settings.SettingError, CannotStart) as error:
         raise Refused(str(error)) from error
     except BotoCoreError as error:
         raise Refused(

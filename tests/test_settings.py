@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from chalicelib.settings import SettingError, load
+from infra import tables
 
-TABLES = {"LEASES_TABLE": "leases", "TOKENS_TABLE": "tokens"}
+TABLES = tables.names("test")
 
 
 def test_defaults_are_those_of_the_readme() -> None:
@@ -36,7 +37,10 @@ def test_the_ceiling_of_a_ttl_is_a_day() -> None:
 
 
 def test_a_missing_variable_stops_the_start_with_its_name() -> None:
-    environ = {key: value for key, value in os.environ.items() if key not in TABLES} | {"LEASES_TABLE": "leases"}
+    environ = {key: value for key, value in os.environ.items() if key not in TABLES} | {
+        "LEASES_TABLE": "leases",
+        "SESSIONS_TABLE": "sessions",
+    }
     started = subprocess.run([sys.executable, "-c", "import app"], env=environ, capture_output=True, text=True)
     assert started.returncode != 0
     assert "TOKENS_TABLE is not set" in started.stderr

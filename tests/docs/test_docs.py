@@ -14,12 +14,13 @@ import pytest
 
 from chalicelib import errors, settings, verbs
 from chalicelib.row import Lease
+from infra import tables
 from tests.infra.test_local import started
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 README, DESIGN, FAULTS = (ROOT / name for name in ("README.md", "docs/design.md", "docs/faults.md"))
-TABLES = {"LEASES_TABLE": "leases", "TOKENS_TABLE": "tokens"}
+TABLES = tables.names("test")
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")

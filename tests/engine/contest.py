@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from threading import Barrier
 from typing import Any
 
-from chalicelib.outcomes import Acquired
-from chalicelib.verbs import Acquire
+from chalicelib.outcomes import Claimed
+from chalicelib.verbs.claim import Ask
 from tests.world import World
 
 CONTENDERS = 16
@@ -28,7 +28,7 @@ def rounds(world: World, number: int, name: str = "job-{round}") -> Iterator[lis
     """What each contender was told, round by round. The same threads serve all rounds."""
     start = Barrier(CONTENDERS)
 
-    def contend(ask: Acquire) -> Any:
+    def contend(ask: Ask) -> Any:
         start.wait()
         try:
             return world.submit(ask)
@@ -41,5 +41,5 @@ def rounds(world: World, number: int, name: str = "job-{round}") -> Iterator[lis
             yield list(pool.map(contend, asks))
 
 
-def winners(outcomes: list[Any]) -> list[Acquired]:
-    return [outcome for outcome in outcomes if isinstance(outcome, Acquired)]
+def winners(outcomes: list[Any]) -> list[Claimed]:
+    return [outcome for outcome in outcomes if isinstance(outcome, Claimed)]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from chalicelib.errors import LeaseNotCurrent, UpstreamUnavailable
-from chalicelib.outcomes import Acquired, Held
-from chalicelib.verbs import DAY_MS
+from chalicelib.outcomes import Claimed, Held
+from chalicelib.verbs.clauses import DAY_MS
 from tests.world import World
 
 SEVEN_DAYS_S = 7 * 24 * 3600
@@ -22,9 +22,9 @@ def assert_kept_for_seven_days(world: World) -> None:
 @pytest.mark.parametrize("fence_ahead_ms", [0, 500, DAY_MS - 1, 30 * DAY_MS])
 def test_ttl_is_in_seconds_and_a_week_after_end_and_fence_on_every_write(world: World, fence_ahead_ms: int) -> None:
     if fence_ahead_ms:
-        world.release(world.acquired(skew_ms=fence_ahead_ms).lease_id)
+        world.release(world.claimed(skew_ms=fence_ahead_ms).lease_id)
         assert_kept_for_seven_days(world)
-    lease = world.acquired()
+    lease = world.claimed()
     assert_kept_for_seven_days(world)
     world.time.advance(seconds=30)
     world.renew(lease.lease_id, ttl_ms=3_600_000)
@@ -34,32 +34,32 @@ def test_ttl_is_in_seconds_and_a_week_after_end_and_fence_on_every_write(world: 
 
 
 def test_the_next_fence_is_above_every_earlier_one_after_ttl_removed_the_row(world: World) -> None:
-    lease = world.acquired()
+    lease = world.claimed()
     world.release(lease.lease_id)
     world.time.us = int(world.row().ttl) * 1_000_000
     world.clean_up_by_ttl()
-    assert world.acquired().fence > lease.fence
+    assert world.claimed().fence > lease.fence
 
 
 def test_fences_rise_after_ttl_removed_a_row_whose_fence_was_a_month_ahead(world: World) -> None:
-    ahead = world.acquired(skew_ms=30 * DAY_MS)
+    ahead = world.claimed(skew_ms=30 * DAY_MS)
     world.release(ahead.lease_id)
-    lease = world.acquired()
+    lease = world.claimed()
     assert lease.fence == ahead.fence + 1
     world.release(lease.lease_id)
     world.time.us = int(world.row().ttl) * 1_000_000
     world.clean_up_by_ttl()
-    assert world.acquired().fence > lease.fence
+    assert world.claimed().fence > lease.fence
 
 
 def test_a_row_that_ttl_removes_days_late_is_judged_by_its_end_alone(world: World) -> None:
-    world.acquired(ttl_ms=1_000)
+    world.claimed(ttl_ms=1_000)
     world.time.us = (int(world.row().ttl) + SEVEN_DAYS_S) * 1_000_000
-    assert isinstance(world.acquire(), Acquired)
+    assert isinstance(world.claim(), Claimed)
 
 
 def test_a_heartbeat_never_creates_a_row_anew(world: World) -> None:
-    lease = world.acquired()
+    lease = world.claimed()
     world.clean_up_by_ttl()
     with pytest.raises(LeaseNotCurrent):
         world.renew(lease.lease_id)
@@ -69,51 +69,51 @@ def test_a_heartbeat_never_creates_a_row_anew(world: World) -> None:
 
 
 def test_fences_rise_over_a_table_restored_to_an_hour_ago(world: World) -> None:
-    world.release(world.acquired().lease_id)
+    world.release(world.claimed().lease_id)
     an_hour_ago = world.raw_row()
     world.time.advance(seconds=3600)
-    latest = world.acquired()
+    latest = world.claimed()
     world.edit(**(an_hour_ago or {}))
     world.time.advance(seconds=1)
-    assert world.acquired().fence > latest.fence
+    assert world.claimed().fence > latest.fence
 
 
 def test_fences_rise_over_a_table_made_anew(world: World) -> None:
-    latest = world.acquired()
+    latest = world.claimed()
     world.clean_up_by_ttl()
     world.time.advance(us=1)
-    assert world.acquired().fence > latest.fence
+    assert world.claimed().fence > latest.fence
 
 
 def test_the_row_remembers_who_had_the_name_before_and_how_that_ended(world: World) -> None:
-    world.acquired(owner="first", ttl_ms=1_000)
+    world.claimed(owner="first", ttl_ms=1_000)
     world.time.advance(seconds=60)
-    world.release(world.acquired(owner="second").lease_id)
+    world.release(world.claimed(owner="second").lease_id)
     assert (world.row().previous_owner, world.row().previous_ended) == ("first", "expired")
     released_at_ms = world.time.ms
     world.time.advance(seconds=1)
-    world.acquired(owner="third")
+    world.claimed(owner="third")
     row = world.row()
     assert (row.previous_owner, row.previous_ended, row.previous_ended_at_ms) == ("second", "released", released_at_ms)
 
 
 def test_attempts_count_claims_since_the_last_good_end(world: World) -> None:
     for attempt in (1, 2, 3):
-        lease = world.acquired(ttl_ms=1_000)
+        lease = world.claimed(ttl_ms=1_000)
         assert world.row().attempt == attempt
         world.time.advance(seconds=10)
     world.release(lease.lease_id)
-    world.acquired()
+    world.claimed()
     assert world.row().attempt == 1
 
 
 def test_rev_rises_by_one_with_each_transition_and_not_with_heartbeats(world: World) -> None:
-    lease = world.acquired()
+    lease = world.claimed()
     world.renew(lease.lease_id)
     assert (world.row().rev, world.row().op) == (1, "heartbeat")
     world.release(lease.lease_id)
     assert (world.row().rev, world.row().op) == (2, "release")
-    world.acquired()
+    world.claimed()
     assert (world.row().rev, world.row().op) == (3, "claim")
 
 
@@ -140,16 +140,16 @@ WRONG: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("edit", WRONG, ids=lambda edit: str(edit)[:60])
 def test_a_live_row_edited_by_hand_is_granted_to_nobody(world: World, edit: dict[str, Any]) -> None:
-    world.acquired("broken")
-    world.acquired("whole")
+    world.claimed("broken")
+    world.claimed("whole")
     world.edit("broken", **edit)
     before = world.raw_row("broken")
     with pytest.raises(UpstreamUnavailable, match="operator"):
-        world.acquire("broken")
+        world.claim("broken")
     with pytest.raises(UpstreamUnavailable, match="operator"):
         world.inspect("broken")
     assert world.raw_row("broken") == before
-    assert isinstance(world.acquire("whole"), Held)
+    assert isinstance(world.claim("whole"), Held)
 
 
 FREE_BUT_WRONG: list[dict[str, Any]] = [
@@ -171,19 +171,19 @@ FREE_BUT_WRONG: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("edit", FREE_BUT_WRONG, ids=str)
 def test_a_free_row_edited_by_hand_is_granted_to_nobody(world: World, edit: dict[str, Any]) -> None:
-    world.release(world.acquired("broken").lease_id, "broken")
+    world.release(world.claimed("broken").lease_id, "broken")
     world.edit("broken", **edit)
     before = world.raw_row("broken")
     world.time.advance(seconds=1)
     with pytest.raises(UpstreamUnavailable, match="operator"):
-        world.acquire("broken")
+        world.claim("broken")
     assert world.raw_row("broken") == before
 
 
 def test_a_broken_row_is_left_out_of_a_list_and_named(world: World) -> None:
-    world.acquired("broken")
-    world.acquired("whole")
+    world.claimed("broken")
+    world.claimed("whole")
     world.edit("broken", fence={"S": "high"})
-    page = world.service.leases.list("default/", "default/~", 10, world.clock())
+    page = world.service.held.page("default/", "default/~", 10, lambda _row: True, world.clock())
     assert [held.row.key for held in page.held] == ["default/whole"]
     assert page.unreadable == ["default/broken"]

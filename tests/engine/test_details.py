@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib import service
 from chalicelib.errors import AuthenticationFailed, RateLimited, UpstreamUnavailable
-from chalicelib.outcomes import Acquired, Delayed
+from chalicelib.outcomes import Claimed, Delayed
 from chalicelib.store import Store
 from chalicelib.tokens import NewToken
 from tests.world import NAMESPACE, World
@@ -19,21 +19,21 @@ def new_token(secret: str = "1" * 64, lifetime_ms: int | None = None) -> NewToke
 
 
 def test_a_key_that_another_principal_used_up_is_free_to_use(world: World) -> None:
-    world.release(world.acquired(idempotency_key="k", principal="p1").lease_id)
-    assert isinstance(world.acquire(idempotency_key="k", principal="p2"), Acquired)
+    world.release(world.claimed(idempotency_key="k", principal="p1").lease_id)
+    assert isinstance(world.claim(idempotency_key="k", principal="p2"), Claimed)
 
 
 def test_a_lock_delay_counts_from_the_end_that_the_last_renewal_gave(world: World) -> None:
-    lease = world.acquired(ttl_ms=10_000, lock_delay_ms=20_000)
+    lease = world.claimed(ttl_ms=10_000, lock_delay_ms=20_000)
     world.renew(lease.lease_id, ttl_ms=60_000)
     world.time.advance(ms=79_999)
-    assert isinstance(world.acquire(), Delayed)
+    assert isinstance(world.claim(), Delayed)
     world.time.advance(ms=1)
-    assert isinstance(world.acquire(), Acquired)
+    assert isinstance(world.claim(), Claimed)
 
 
 def test_a_renewal_notes_its_time_and_keeps_the_row_from_being_cleaned_up(world: World) -> None:
-    lease = world.acquired()
+    lease = world.claimed()
     world.time.advance(seconds=5 * 24 * 3600)
     world.renew(lease.lease_id)
     row = world.row()
@@ -42,25 +42,25 @@ def test_a_renewal_notes_its_time_and_keeps_the_row_from_being_cleaned_up(world:
 
 
 def test_a_released_row_has_left_the_index_and_lost_its_lease_id(world: World) -> None:
-    world.release(world.acquired().lease_id)
+    world.release(world.claimed().lease_id)
     assert not {"held_in", "lease_id"} & set(world.raw_row() or {})
 
 
 def test_ends_are_dated_by_the_lambdas_own_clock_and_not_by_the_stamp(world: World) -> None:
     lease = world.submit(world.ask(ttl_ms=10_000), stamp_ms=world.time.ms - 20_000)
-    assert isinstance(lease, Acquired)
-    assert lease.expires_at_ms == world.time.ms + 10_000
+    assert isinstance(lease, Claimed)
+    assert lease.until_ms == world.time.ms + 10_000
 
 
 def test_a_lock_delay_is_judged_by_the_earlier_clock(world: World) -> None:
-    world.release(world.acquired(lock_delay_ms=5_000).lease_id)
+    world.release(world.claimed(lock_delay_ms=5_000).lease_id)
     stamp_ms = world.time.ms + 4_999
     world.time.advance(seconds=20)
     assert isinstance(world.submit(world.ask(), stamp_ms=stamp_ms), Delayed)
 
 
 def test_reads_that_decide_are_consistent(world: World) -> None:
-    world.acquired()
+    world.claimed()
     world.transport.forget()
     world.inspect()
     world.held_names()
@@ -107,7 +107,7 @@ def test_a_request_whose_time_is_used_up_asks_the_store_no_more(world: World) ->
     clock = world.clock()
     world.time.advance(seconds=6)
     with pytest.raises(UpstreamUnavailable):
-        world.service.leases.acquire(world.ask(), clock)
+        world.service.leases.claim(world.ask(), clock)
     assert world.transport.calls == []
 
 
@@ -122,7 +122,7 @@ def test_a_query_whose_reply_was_cut_short_is_an_outage_and_no_crash(world: Worl
 
 
 def test_a_cursor_past_its_prefix_is_an_empty_page_and_asks_nothing(world: World) -> None:
-    page = world.service.leases.list("default/zzz ", "default/a~", 10, world.clock())
+    page = world.service.held.page("default/zzz ", "default/a~", 10, lambda _row: True, world.clock())
     assert (page.held, page.next_cursor) == ([], None)
     assert world.transport.calls == []
 

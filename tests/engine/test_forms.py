@@ -41,8 +41,8 @@ def test_a_missing_value_is_an_error_and_no_null() -> None:
 
 
 def test_each_verb_is_one_write_when_it_is_alone(world: World) -> None:
-    lease = world.acquired()
-    world.acquire()
+    lease = world.claimed()
+    world.claim()
     world.renew(lease.lease_id)
     world.release(lease.lease_id)
     assert world.transport.calls == ["UpdateItem"] * 4
@@ -57,8 +57,6 @@ def test_a_realistic_row_stays_under_a_kilobyte(world: World) -> None:
     for _ in range(2):
         key = "0b0e9f0e-9a6e-4b1c-8d0e-2f4b1c9a6e11"
         world.time.advance(seconds=600)
-        world.acquired(
-            name, owner="agent-7@runner-12", idempotency_key=key + str(_), metadata_json='"' + "m" * 60 + '"'
-        )
+        world.claimed(name, owner="agent-7@runner-12", idempotency_key=key + str(_), metadata_json='"' + "m" * 60 + '"')
     raw = world.raw_row(name) or {}
     assert sum(len(attribute) + len(str(next(iter(value.values())))) for attribute, value in raw.items()) < 1024

@@ -41,8 +41,8 @@ def page(world: World, answers: list[Any]) -> tuple[int, int, int]:
 
 def test_a_page_reads_as_much_with_ten_thousand_dead_rows_as_with_none(world: World, answers: list[Any]) -> None:
     for number in range(LIVE):
-        world.acquired(f"live-{number}")
-    world.release(world.acquired("dead").lease_id, "dead")
+        world.claimed(f"live-{number}")
+    world.release(world.claimed("dead").lease_id, "dead")
     before = page(world, answers)
     load_dead_rows(world)
     assert page(world, answers) == before

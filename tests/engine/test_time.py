@@ -4,30 +4,30 @@ import pytest
 
 from chalicelib.clock import GATEWAY_LIMIT_MS
 from chalicelib.errors import ClockUnreliable, LeaseNotCurrent
-from chalicelib.outcomes import Acquired, Delayed, Free, Held
+from chalicelib.outcomes import Claimed, Delayed, Held
 from tests.world import MARGIN_MS, World
 
 TTL_MS = 10_000
 
 
 def test_a_heartbeat_after_the_end_succeeds_and_says_late_if_nobody_took_over(world: World) -> None:
-    lease = world.acquired(ttl_ms=TTL_MS)
+    lease = world.claimed(ttl_ms=TTL_MS)
     world.time.advance(seconds=60)
     renewed = world.renew(lease.lease_id)
     assert renewed.late
-    assert isinstance(world.acquire(), Held)
+    assert isinstance(world.claim(), Held)
 
 
 def test_a_heartbeat_in_time_is_not_late(world: World) -> None:
-    lease = world.acquired(ttl_ms=TTL_MS)
+    lease = world.claimed(ttl_ms=TTL_MS)
     world.time.advance(ms=TTL_MS - 1)
     assert not world.renew(lease.lease_id).late
 
 
 def test_a_heartbeat_after_a_takeover_names_the_new_owner(world: World) -> None:
-    lease = world.acquired(owner="first", ttl_ms=TTL_MS)
+    lease = world.claimed(owner="first", ttl_ms=TTL_MS)
     world.time.advance(seconds=60)
-    taken = world.acquired(owner="second")
+    taken = world.claimed(owner="second")
     with pytest.raises(LeaseNotCurrent, match="second") as caught:
         world.renew(lease.lease_id)
     assert caught.value.details is not None
@@ -40,26 +40,26 @@ def test_a_heartbeat_after_a_takeover_names_the_new_owner(world: World) -> None:
 def test_a_heartbeat_and_a_takeover_in_the_same_millisecond_have_one_winner(
     world: World, heartbeat_first: bool
 ) -> None:
-    lease = world.acquired(ttl_ms=TTL_MS)
+    lease = world.claimed(ttl_ms=TTL_MS)
     world.time.advance(ms=TTL_MS + MARGIN_MS)
     if heartbeat_first:
         assert world.renew(lease.lease_id).late
-        assert isinstance(world.acquire(), Held)
+        assert isinstance(world.claim(), Held)
     else:
-        assert isinstance(world.acquire(), Acquired)
+        assert isinstance(world.claim(), Claimed)
         with pytest.raises(LeaseNotCurrent):
             world.renew(lease.lease_id)
 
 
 @pytest.mark.parametrize("skew_ms", [MARGIN_MS, MARGIN_MS - 1, 1, 0, -1, -MARGIN_MS])
 def test_no_live_lease_is_stolen_by_a_clock_that_differs_by_up_to_the_margin(world: World, skew_ms: int) -> None:
-    world.acquired(ttl_ms=TTL_MS)
+    world.claimed(ttl_ms=TTL_MS)
     world.time.advance(ms=TTL_MS - 1)
-    assert isinstance(world.acquire(skew_ms=skew_ms), Held)
+    assert isinstance(world.claim(skew_ms=skew_ms), Held)
 
 
 def test_a_clock_ahead_by_less_than_the_gateways_limit_steals_nothing(world: World) -> None:
-    world.acquired(ttl_ms=TTL_MS)
+    world.claimed(ttl_ms=TTL_MS)
     stamp_ms = world.time.ms + TTL_MS - 1
     world.time.advance(ms=TTL_MS - 1)
     outcome = world.submit(world.ask(), skew_ms=GATEWAY_LIMIT_MS, stamp_ms=stamp_ms)
@@ -75,72 +75,72 @@ def test_a_clock_far_off_writes_nothing(world: World, skew_ms: int) -> None:
 
 @pytest.mark.parametrize("skew_ms", [GATEWAY_LIMIT_MS, 0, -MARGIN_MS])
 def test_a_clock_that_an_honest_request_can_explain_is_used(world: World, skew_ms: int) -> None:
-    assert isinstance(world.submit(world.ask(), skew_ms=skew_ms, stamp_ms=world.time.ms), Acquired)
+    assert isinstance(world.submit(world.ask(), skew_ms=skew_ms, stamp_ms=world.time.ms), Claimed)
 
 
 def test_fences_rise_although_the_clock_steps_back(world: World) -> None:
     fences = []
     for skew_ms in (0, -1, -3_600_000, 5, -10_000):
-        lease = world.acquired(skew_ms=skew_ms)
+        lease = world.claimed(skew_ms=skew_ms)
         fences.append(lease.fence)
         world.release(lease.lease_id, skew_ms=skew_ms)
     assert fences == sorted(set(fences))
 
 
 def test_fences_rise_within_one_microsecond(world: World) -> None:
-    first = world.acquired()
+    first = world.claimed()
     world.release(first.lease_id)
     world.transport.forget()
-    assert world.acquired().fence == first.fence + 1
+    assert world.claimed().fence == first.fence + 1
     assert world.transport.calls == ["UpdateItem", "UpdateItem"]
 
 
 def test_the_fence_is_the_clock_when_it_can_be(world: World) -> None:
-    assert world.acquired().fence == world.time.us
+    assert world.claimed().fence == world.time.us
     assert world.time.us < 2**53
 
 
 def test_the_end_holds_although_the_clock_steps_back_in_a_warm_lambda(world: World) -> None:
-    world.acquired(ttl_ms=TTL_MS)
-    assert isinstance(world.acquire(skew_ms=-3_600_000), Held)
+    world.claimed(ttl_ms=TTL_MS)
+    assert isinstance(world.claim(skew_ms=-3_600_000), Held)
 
 
 def test_a_fence_that_others_moved_meanwhile_is_chased(world: World) -> None:
     """Our clock is behind, and between our two writes somebody else takes and gives back the name."""
-    world.release(world.acquired(owner="ahead", skew_ms=5_000).lease_id, skew_ms=5_000)
+    world.release(world.claimed(owner="ahead", skew_ms=5_000).lease_id, skew_ms=5_000)
 
     def somebody_else() -> None:
-        world.release(world.acquired(owner="else", skew_ms=6_000).lease_id, skew_ms=6_000)
+        world.release(world.claimed(owner="else", skew_ms=6_000).lease_id, skew_ms=6_000)
 
     world.transport.before_next(lambda: None)
     world.transport.before_next(somebody_else)
     fence_before = world.row().fence
-    assert world.acquired(owner="behind").fence > fence_before + 1
+    assert world.claimed(owner="behind").fence > fence_before + 1
 
 
-def test_a_name_in_its_lock_delay_is_delayed_for_others_and_free_to_look_at(world: World) -> None:
-    world.acquired(ttl_ms=TTL_MS, lock_delay_ms=5_000)
+def test_a_name_in_its_lock_delay_is_delayed_for_others(world: World) -> None:
+    world.claimed(ttl_ms=TTL_MS, lock_delay_ms=5_000)
     world.time.advance(ms=TTL_MS + MARGIN_MS)
-    assert isinstance(world.acquire(), Delayed)
-    assert isinstance(world.inspect(), Free)
+    assert isinstance(world.claim(), Delayed)
+    assert isinstance(world.inspect(), Delayed)
     world.time.advance(ms=5_000 - MARGIN_MS)
-    assert isinstance(world.acquire(), Acquired)
+    assert isinstance(world.claim(), Claimed)
 
 
 def test_a_release_by_a_clock_ahead_does_not_delay_the_next_owner(world: World) -> None:
-    lease = world.acquired()
+    lease = world.claimed()
     world.release(lease.lease_id, skew_ms=MARGIN_MS)
-    assert isinstance(world.acquire(), Acquired)
+    assert isinstance(world.claim(), Claimed)
 
 
 def test_a_refused_caller_is_told_when_a_new_try_is_sure_to_make_sense(world: World) -> None:
-    world.acquired(ttl_ms=TTL_MS)
-    held = world.acquire()
+    world.claimed(ttl_ms=TTL_MS)
+    held = world.claim()
     assert isinstance(held, Held)
     world.time.advance(ms=held.free_in_ms - 1)
-    assert isinstance(world.acquire(), Held)
+    assert isinstance(world.claim(), Held)
     world.time.advance(ms=1)
-    assert isinstance(world.acquire(), Acquired)
+    assert isinstance(world.claim(), Claimed)
 
 
 def test_the_one_who_paused_is_told_apart_by_its_fence(world: World) -> None:
@@ -152,8 +152,8 @@ def test_the_one_who_paused_is_told_apart_by_its_fence(world: World) -> None:
         accepted, highest = fence >= highest, max(fence, highest)
         return accepted
 
-    paused = world.acquired(owner="paused", ttl_ms=TTL_MS)
+    paused = world.claimed(owner="paused", ttl_ms=TTL_MS)
     world.time.advance(seconds=600)
-    successor = world.acquired(owner="successor")
+    successor = world.claimed(owner="successor")
     assert resource_accepts(successor.fence)
     assert not resource_accepts(paused.fence)

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from chalicelib import access
+from chalicelib import tokens
 from chalicelib.edge import Application
 from chalicelib.tokens import NewToken
+from infra import tables
 from infra.gateway import Gateway, HttpRequest, HttpResponse
 from tests.world import NAMESPACE, World
 
 ENVIRONMENT = {
-    "LEASES_TABLE": "of-the-world",
-    "TOKENS_TABLE": "of-the-world",
+    **tables.names("of-the-world"),
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 
@@ -62,6 +62,22 @@ class Client:
     def get(self, target: str) -> HttpResponse:
         return self.send("GET", target)
 
+    def delete(self, target: str) -> HttpResponse:
+        return self.send("DELETE", target)
+
+    def claim(self, segment: str = "job", owner: str = "agent", **body: Any) -> Any:
+        return self.post(f"/jobs/{segment}/claim", {"owner": owner, **body}).json()
+
+    def heartbeat(self, lease: Any, **body: Any) -> Any:
+        """Of what a claim answered."""
+        return self.post(f"/jobs/{lease['job']}/heartbeat", {"lease_id": lease["lease_id"], **body}).json()
+
+    def release(self, lease: Any, **body: Any) -> Any:
+        return self.post(f"/jobs/{lease['job']}/release", {"lease_id": lease["lease_id"], **body}).json()
+
+    def session(self, ttl_seconds: int = 10) -> str:
+        return str(self.post("/sessions", {"ttl_seconds": ttl_seconds}).json()["session_id"])
+
     def acquire(self, segment: str = "job", **body: Any) -> Any:
         return self.post(f"/locks/{segment}/acquire", body).json()
 
@@ -75,7 +91,7 @@ def mint(
     label: str = "tester",
     lifetime_ms: int | None = None,
 ) -> str:
-    new = NewToken(access.new_id(), access.new_secret(), namespace, label, scopes, prefix, lifetime_ms)
+    new = NewToken(tokens.new_id(), tokens.new_secret(), namespace, label, scopes, prefix, lifetime_ms)
     world.service.tokens.create(new, world.clock())
     return new.bearer
 

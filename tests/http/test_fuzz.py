@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chalicelib import wire
+from chalicelib.wire import service as wire
 from infra.gateway import HttpResponse
 from tests.http.client import Client
 

@@ -54,6 +54,11 @@ def test_a_throttled_write_is_429_and_not_tried_again_at_once(client: Client, co
     assert (response.status, response.json()["code"]) == (429, "rate_limited")
     assert response.header("Retry-After") == "1"
     assert client.world.transport.calls == ["UpdateItem"]
+    assert response.json()["details"] is None
+    assert code not in response.body.decode()
+    (line,) = faults(client)
+    assert (line["code"], line["id"]) == ("rate_limited", response.header("X-Request-Id"))
+    assert code in line["what"]
 
 
 def test_dynamodbs_own_fault_is_tried_once_more(client: Client) -> None:
@@ -61,6 +66,30 @@ def test_dynamodbs_own_fault_is_tried_once_more(client: Client) -> None:
     dynamodb_answers(client, "InternalServerError")
     assert client.post("/locks/job/acquire", {}).status == 503
     assert client.world.transport.calls == ["UpdateItem", "UpdateItem"]
+
+
+@pytest.mark.parametrize(
+    ("call", "method", "target", "answer"),
+    [
+        ("UpdateItem", "POST", "/locks/job/acquire", '"status":"acquired"'),
+        ("UpdateItem", "POST", "/locks/taken/acquire", '"status":"held"'),
+        ("GetItem", "GET", "/locks/taken", '"status":"held"'),
+        ("Query", "GET", "/locks", '"total":1'),
+        ("BatchGetItem", "GET", "/locks", '"total":1'),
+    ],
+)
+def test_an_answer_of_dynamodb_that_was_cut_short_is_as_good_as_lost(
+    client: Client, call: str, method: str, target: str, answer: str
+) -> None:
+    """Half an answer reads like one without a row: a held name would be told as free, a refused write as made."""
+    client.acquire("taken")
+    warm(client)
+    client.world.transport.cut_reply(call)
+    response = client.send(method, target, b"{}")
+    assert (response.status, answer in response.body.decode()) == (200, True), response.body
+    client.world.transport.cut_reply(call, times=2)
+    assert client.send(method, target, b"{}").json()["code"] == "upstream_unavailable"
+    assert "ChecksumError" in faults(client)[0]["what"]
 
 
 @pytest.mark.parametrize("code", ["ResourceNotFoundException", "AccessDeniedException", "UnrecognizedClientException"])
@@ -107,8 +136,8 @@ def test_an_error_of_our_own_is_a_500_that_says_nothing_of_its_inside(
         raise RuntimeError("a secret of the inside")
 
     warm(client)
-    monkeypatch.setattr("chalicelib.render.acquire", broken)
-    response = client.post("/locks/job/acquire", {})
+    monkeypatch.setattr("chalicelib.faces.status.health", broken)
+    response = client.get("/health")
     assert (response.status, response.json()["code"]) == (500, "internal_error")
     assert "inside" not in response.json()["error"].replace("inside the service", "")
     assert "a secret of the inside" in faults(client)[0]["what"]
@@ -138,6 +167,16 @@ def test_a_request_is_one_line_that_is_log_and_metric_at_once(client: Client) ->
     }
     assert line["_aws"]["CloudWatchMetrics"][0]["Metrics"] == [{"Name": "ms", "Unit": "Milliseconds"}]
     assert line["ms"] >= 0
+
+
+def test_of_the_path_the_log_has_the_name_alone(client: Client) -> None:
+    client.send("DELETE", "/tokens/" + "0" * 16)
+    client.get("/locks/" + "x" * 400)
+    client.get(f"/locks/{client.token}")
+    other, long, secret = client.lines
+    assert "0" * 16 not in str(other)
+    assert long["name"] == "x" * 300
+    assert secret["name"] == client.token[:21] + "***"
 
 
 def test_an_error_is_counted_by_its_code(client: Client) -> None:

@@ -3,7 +3,9 @@ import errno
 import pytest
 
 from infra import address
+from infra.gateway import App, Gateway
 from infra.options import Options
+from infra.server import Server
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,10 @@ def test_only_this_machine_is_loopback() -> None:
 def test_a_place_that_cannot_be_had_is_answered_with_another(number: int, port: int, advice: str) -> None:
     error = OSError(number, "why")
     assert advice in address.why_not(error, Options(host="192.0.2.1", port=port, endpoint=None))
+
+
+@pytest.mark.parametrize("host", ["a" * 64, "a..b", ".", "\udcff"])
+def test_a_host_that_cannot_even_be_looked_up_is_answered_with_another(host: str, app: App) -> None:
+    with pytest.raises(UnicodeError) as refused:
+        Server(Gateway(app), host=host, port=0, log=print)
+    assert "127.0.0.1" in address.why_not(refused.value, Options(host=host, port=0, endpoint=None))

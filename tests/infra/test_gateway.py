@@ -19,6 +19,7 @@ def assert_refused(response: HttpResponse, status: int, code: str) -> None:
     assert re.fullmatch("req_[0-9a-f]{32}", body["request_id"])
     assert response.header("X-Request-Id") == body["request_id"]
     assert response.header("Content-Type") == "application/json"
+    assert response.header("Cache-Control") == "no-store"
 
 
 def test_the_answer_of_the_app_comes_back(app: Any) -> None:
@@ -140,7 +141,9 @@ class Answering:
 def test_an_app_that_fails_is_an_internal_error_with_a_traceback(
     answer: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert_refused(get(Answering(answer), "/"), 500, "internal_error")
+    response = get(Answering(answer), "/")
+    assert_refused(response, 500, "internal_error")
+    assert response.header("Retry-After") == "1"
     assert "Traceback" in capsys.readouterr().err
 
 

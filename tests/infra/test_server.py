@@ -109,6 +109,14 @@ def test_each_request_leaves_one_line_without_secrets(service: Running) -> None:
     assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} DELETE /nothing 204 \d+\.\d ms req_of_the_app", line)
 
 
+@pytest.mark.parametrize("join", ["_", "%5F"])
+def test_a_token_in_the_path_loses_its_secret_in_the_log(service: Running, join: str) -> None:
+    answer_to(service, f"GET /locks/olt{join}1f{join}5ecre7 HTTP/1.1\r\n\r\n".encode())
+    (line,) = service.lines
+    assert f"/locks/olt{join}1f{join}*** 200" in line
+    assert "5ecre7" not in line
+
+
 def test_a_control_character_never_reaches_the_log(service: Running) -> None:
     answer_to(service, b"GET /locks/\x1b[31m HTTP/1.1\r\n\r\n")
     (line,) = service.lines

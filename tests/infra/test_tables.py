@@ -7,6 +7,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from chalicelib.settings import Settings
 from infra import embedded, tables
 
 
@@ -17,7 +18,7 @@ def client() -> Iterator[Any]:
 
 
 def create(client: Any) -> None:
-    tables.create_missing(client, leases_table="leases", tokens_table="tokens")
+    tables.create_missing(client, Settings("leases", "tokens", "sessions", "events"))
 
 
 def described(client: Any, table: str) -> dict[str, Any]:
@@ -26,21 +27,25 @@ def described(client: Any, table: str) -> dict[str, Any]:
 
 
 def indexes_of(table: dict[str, Any]) -> list[tuple[str, list[str], str]]:
-    return [
+    """The hash key is told first: DynamoDB refuses any other order, though moto takes it."""
+    return sorted(
         (
             index["IndexName"],
             [part["AttributeName"] for part in index["KeySchema"]],
             index["Projection"]["ProjectionType"],
         )
         for index in table["GlobalSecondaryIndexes"]
-    ]
+    )
 
 
 def test_the_leases_table_has_its_key_its_index_and_a_stream(client: Any) -> None:
     create(client)
     table = described(client, "leases")
     assert table["KeySchema"] == [{"AttributeName": "key", "KeyType": "HASH"}]
-    assert indexes_of(table) == [("held", ["held_in", "key"], "KEYS_ONLY")]
+    assert indexes_of(table) == [
+        ("bound", ["session_id", "key"], "KEYS_ONLY"),
+        ("held", ["held_in", "key"], "KEYS_ONLY"),
+    ]
     assert table["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
@@ -52,7 +57,7 @@ def test_the_tokens_table_has_its_key_and_index_and_no_stream(client: Any) -> No
     assert "StreamSpecification" not in table
 
 
-@pytest.mark.parametrize("table", ["leases", "tokens"])
+@pytest.mark.parametrize("table", ["leases", "tokens", "sessions", "events"])
 def test_tables_are_paid_by_request_and_cleaned_by_ttl(client: Any, table: str) -> None:
     create(client)
     assert described(client, table)["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
@@ -76,7 +81,7 @@ def test_processes_that_start_together_make_the_tables_once(client: Any) -> None
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(start_together, range(4)))
-    assert sorted(client.list_tables()["TableNames"]) == ["leases", "tokens"]
+    assert sorted(client.list_tables()["TableNames"]) == ["events", "leases", "sessions", "tokens"]
 
 
 def answering_with(code: str) -> Callable[..., None]:
@@ -89,7 +94,7 @@ def answering_with(code: str) -> Callable[..., None]:
 def test_a_store_without_ttl_is_used_without_it(client: Any) -> None:
     client.update_time_to_live = answering_with("UnknownOperationException")
     create(client)
-    assert sorted(client.list_tables()["TableNames"]) == ["leases", "tokens"]
+    assert sorted(client.list_tables()["TableNames"]) == ["events", "leases", "sessions", "tokens"]
 
 
 def test_any_other_refusal_is_not_hidden(client: Any) -> None:

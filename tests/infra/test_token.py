@@ -7,6 +7,7 @@ from pathlib import Path
 import boto3
 import pytest
 
+from chalicelib import settings
 from infra import embedded, tables, token
 
 REPOSITORY = Path(__file__).parents[2]
@@ -31,9 +32,7 @@ def refused(**variables: str) -> str:
 def stage() -> Iterator[None]:
 
     with embedded.dynamodb():
-        tables.create_missing(
-            boto3.client("dynamodb"), leases_table="octolease-dev-leases", tokens_table="octolease-dev-tokens"
-        )
+        tables.create_missing(boto3.client("dynamodb"), settings.load(tables.names("octolease-dev")))
         yield
 
 
@@ -53,7 +52,14 @@ def test_the_first_token_of_a_stage_is_printed_alone_and_works(
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("STAGE", "Prod!"), ("NAMESPACE", "a/b"), ("LABEL", "x" * 65), ("SKEW_MARGIN_MS", "abc")]
+    ("name", "value"),
+    [
+        ("STAGE", "Prod!"),
+        ("NAMESPACE", "a/b"),
+        ("LABEL", "x" * 65),
+        ("SKEW_MARGIN_MS", "abc"),
+        ("ENDPOINT", "http://[::1"),
+    ],
 )
 def test_a_bad_variable_is_named(name: str, value: str) -> None:
     assert name in refused(**{name: value, "AWS_DEFAULT_REGION": "us-east-1"})

@@ -1,8 +1,8 @@
 """Whether the service answers, and which version of it does."""
 
-from chalicelib import wire
 from chalicelib.call import Answer
 from chalicelib.version import VERSION
+from chalicelib.wire import service as wire
 
 
 def health() -> Answer:

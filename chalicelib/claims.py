@@ -1,0 +1,155 @@
+"""Claims over several names at once: any one of them, or all of them."""
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from chalicelib import outcomes
+from chalicelib.clock import Clock, Now
+from chalicelib.errors import UpstreamUnavailable
+from chalicelib.forms import Write
+from chalicelib.held import HeldLeases, Rows
+from chalicelib.leases import MOST_WRITES, Leases, readable
+from chalicelib.outcomes import Claimed, Free, InDoubt, not_current
+from chalicelib.row import Lease
+from chalicelib.store import AllApplied, NoneApplied, Store
+from chalicelib.verbs import claim
+from chalicelib.verbs.claim import Claim
+from chalicelib.verbs.verb import AskSession, Settled
+
+Refusal = claim.Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class NoneOf:
+    """Every name was in somebody's way, or is of no use: in the order in which they were asked for."""
+
+    refusals: Sequence[Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    claimed: Sequence[Claimed]
+
+
+class Claims:
+    def __init__(self, store: Store, leases: Leases, held: HeldLeases, *, draw: Callable[[], UUID]) -> None:
+        self._store = store
+        self._leases = leases
+        self._held = held
+        self._draw = draw
+
+    def any_of(self, asks: Sequence[claim.Ask], *, in_order: bool, clock: Clock) -> Claimed | NoneOf:
+        """One batch read; then one write on a name that seems free, the next one on a refusal."""
+        rows = self._held.rows([ask.key for ask in asks], clock)
+        known = {row.key: row for row in rows.readable}
+        mine = _claimed_before(asks, known, clock)
+        if mine is not None:
+            return mine
+        refusals: dict[str, Refusal] = {}
+        for ask in self._worth_trying(asks, rows, in_order, refusals, clock):
+            if not clock.allows_another_attempt():
+                break
+            outcome = self._leases.claim(ask, clock)
+            if isinstance(outcome, Claimed):
+                return outcome
+            refusals[ask.key] = outcome
+        return NoneOf([refusals[ask.key] for ask in asks if ask.key in refusals])
+
+    def _worth_trying(
+        self,
+        asks: Sequence[claim.Ask],
+        rows: Rows,
+        in_order: bool,
+        refusals: dict[str, Refusal],
+        clock: Clock,
+    ) -> Sequence[claim.Ask]:
+        """Those that look free, from where this caller starts; then those of which only a session can tell."""
+        now, known = clock.now(), {row.key: row for row in rows.readable}
+        free, doubtful = [], []
+        for ask in asks if in_order else _from_the_callers_start(asks):
+            match outcomes.standing(known[ask.key], now) if ask.key in known else None:
+                case None if ask.key in rows.unreadable:
+                    continue
+                case None | Free():
+                    free.append(ask)
+                case InDoubt():
+                    doubtful.append(ask)
+                case refusal:
+                    refusals[ask.key] = refusal
+        return sorted([*free, *doubtful], key=asks.index) if in_order else [*free, *doubtful]
+
+    def all_of(self, asks: Sequence[claim.Ask], clock: Clock) -> AllOf | NoneOf:
+        """One transaction; another only where the refusals have shown that a wiser one will do."""
+        claims = [Claim(ask) for ask in asks]
+        for _ in range(MOST_WRITES):
+            result = self._store.apply_all(partial(self._writes, claims), clock)
+            if isinstance(result, AllApplied):
+                return self._as_stored(result, clock)
+            wiser = self._read_refusals(claims, result, clock)
+            if isinstance(wiser, AllOf | NoneOf):
+                return wiser
+            claims = wiser
+        raise _changing()
+
+    def _writes(self, claims: Sequence[Claim], now: Now) -> Sequence[Write]:
+        return [one.write(now, self._draw()) for one in claims]
+
+    def _read_refusals(
+        self, claims: Sequence[Claim], result: NoneApplied, clock: Clock
+    ) -> AllOf | NoneOf | list[Claim]:
+        settled: list[Refusal] = []
+        wiser: list[Claim] = []
+        for one, refused in zip(claims, result.refused, strict=True):
+            then = one if refused is None else self._after(one, readable(refused.row) if refused.row else None, clock)
+            if isinstance(then, Settled):
+                settled.append(then.outcome)
+            else:
+                wiser.append(then)
+        in_the_way = [outcome for outcome in settled if not isinstance(outcome, Claimed)]
+        if in_the_way:
+            return NoneOf(in_the_way)
+        mine = [outcome for outcome in settled if isinstance(outcome, Claimed)]
+        if mine and wiser:  # my key claimed all of them once, and one of them has ended since
+            raise not_current(None, clock.now(), "A part of what this idempotency_key claimed has ended. Use a new key")
+        return AllOf(mine) if mine else wiser
+
+    def _after(self, one: Claim, row: Lease | None, clock: Clock) -> Settled[claim.Outcome] | Claim:
+        then = one.refused(row, clock.now())
+        if isinstance(then, AskSession):
+            told = self._leases.asked(then, clock)
+            return told if isinstance(told, Settled | Claim) else one
+        return then
+
+    def _as_stored(self, result: AllApplied, clock: Clock) -> AllOf:
+        """A transaction returns no rows, and the answer tells of attempts and of those who had the jobs before."""
+        granted = {write.key: write.values["lease_id"] for write in result.writes}
+        rows = {row.key: row for row in self._held.rows(list(granted), clock).readable}
+        if any(key not in rows or rows[key].lease_id != lease_id for key, lease_id in granted.items()):
+            raise _changing()
+        return AllOf([Claimed(rows[key], result.now, rows[key].holder_until_ms) for key in granted])
+
+
+def _claimed_before(asks: Sequence[claim.Ask], known: dict[str, Lease], clock: Clock) -> Claimed | None:
+    """A repeat of this very request finds its key in the row that it claimed, and never claims a second one."""
+    for ask in asks:
+        row = known.get(ask.key)
+        if ask.idempotency_key and row and (row.idempotency_key, row.principal) == (ask.retry_key, ask.principal):
+            return Claim(ask).my_own(row, clock.now())
+    return None
+
+
+def _from_the_callers_start(asks: Sequence[claim.Ask]) -> Sequence[claim.Ask]:
+    """Each caller walks from a place of its own, so that a swarm does not queue at the same name."""
+    start = zlib.crc32(asks[0].retry_key.encode()) % len(asks)
+    return [*asks[start:], *asks[:start]]
+
+
+def _changing() -> UpstreamUnavailable:
+    return UpstreamUnavailable(
+        "These names changed hands several times while the request was under way. Try again.",
+        logged="the names of a claim-all changed under each of its transactions",
+        retry_after_ms=1000,
+    )

@@ -1,0 +1,26 @@
+"""The queue for stream records that no event can be told from.
+
+They go there whole, because an operator needs both images to mend the row: lease ids are among them, so whoever may
+read this queue may act for the holders.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Sqs(Protocol):
+    """What is used of boto3's client."""
+
+    def send_message(self, *, QueueUrl: str, MessageBody: str) -> dict[str, Any]: ...
+
+
+class DeadLetters:
+    def __init__(self, client: Sqs, queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def send(self, record: Mapping[str, Any], why: str) -> None:
+        # As ASCII, because SQS refuses some characters that a row may have.
+        body = json.dumps({"why": why, "record": record}, default=str)
+        self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)

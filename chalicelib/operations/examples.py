@@ -1,0 +1,9 @@
+"""Values that the examples of the OpenAPI page share."""
+
+LEASE_ID = "5b0c7a3e-8f5d-4a57-9d0e-2f4b1c9a6e11"
+HOLDER_ID = "0f7c1d52-6c2b-5e0e-9a53-3c9a1be8d6f4"
+SESSION_ID = "8d3f0c1e-52f1-4d0a-9a55-0a4a4a7a2f10"
+FENCE = 1795003200000000
+BEFORE = "2026-11-18T11:59:00.000Z"
+NOW = "2026-11-18T12:00:00.000Z"
+SOON = "2026-11-18T12:01:00.000Z"
