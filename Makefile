@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PORT HOST ENDPOINT STAGE NAMESPACE LABEL
 
-.PHONY: run test check format bench token lock clean
+.PHONY: run test check format bench interop token lock clean
 
 run: .venv/local.stamp ## start the service on this machine (PORT, HOST, ENDPOINT)
 	@exec $(BIN)/python -m infra.local
@@ -24,6 +24,9 @@ format: .venv/dev.stamp
 
 bench: .venv/dev.stamp ## print ratios, calls and capacity units from one run
 	$(BIN)/python -m bench
+
+interop: .venv/local.stamp ## run OctoStore's own programs against the service (needs cargo)
+	@$(BIN)/python -m infra.interop
 
 token: .venv/local.stamp ## make the first admin token of a stage (STAGE, NAMESPACE, LABEL; needs AWS credentials)
 	@$(BIN)/python -m infra.token

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import calls, cpu, handler, listing, table, throughput
+from bench import among_many, cpu, handler, job_calls, listing, lock_calls, rows, session_calls, table, throughput
 from bench.figures import Section
 from bench.stand import Stand
 from infra.standins import ministack
@@ -42,12 +42,17 @@ def _arguments() -> argparse.Namespace:
 
 
 def _measured() -> Iterator[Section]:
-    _say("Measuring for about a minute: calls and capacity …")
+    _say("Measuring for a minute or two: calls and capacity …")
     with ministack.running() as endpoint:
         stand = Stand(endpoint)
-        yield calls.of_each_verb(stand)
-        yield calls.of_a_row(stand)
+        yield lock_calls.of_each_verb(stand)
+        yield job_calls.of_each_verb(stand)
+        yield session_calls.of_each_verb(stand)
+        yield rows.of_a_row(stand)
+        yield rows.of_a_checkpoint(stand)
         yield listing.of_a_page(stand)
+    with ministack.running() as endpoint:  # an empty one: a page of recovery reads whatever a shard holds
+        yield among_many.of_a_page(Stand(endpoint))
     _say("CPU …")
     yield cpu.of_an_acquire()
     _say("the local service …")

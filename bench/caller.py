@@ -1,11 +1,11 @@
 """A client that speaks to the app as API Gateway does: an event in, an answer out."""
 
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from chalicelib.edge import Application
+from chalicelib.service import wall_clock_us
 
 # As long as those of a CI job: what a row weighs and what a request costs depends on it.
 NAME = "repo/acme-web/issue-1842"
@@ -18,50 +18,54 @@ Event = dict[str, Any]
 
 
 class Caller:
-    """One client of the app."""
+    """One client of the app. `read_us` is the gateway's clock."""
 
-    def __init__(self, app: Application, bearer: str) -> None:
+    def __init__(self, app: Application, bearer: str, read_us: Callable[[], int] = wall_clock_us) -> None:
         self._app = app
         self._bearer = bearer
+        self._read_us = read_us
 
     def acquire(self, name: str, **body: Any) -> Any:
         return self.send(self.acquire_event(name, **body))
 
     def acquire_event(self, name: str, **body: Any) -> Event:
-        return self.event("POST", "/locks/{name}/acquire", name, body)
+        return self.event("POST", "/locks/{name}/acquire", body, name=name)
 
     def renew(self, name: str, lease_id: str) -> Any:
-        return self.send(self.event("POST", "/locks/{name}/renew", name, {"lease_id": lease_id, "ttl_seconds": 60}))
+        return self.post("/locks/{name}/renew", {"lease_id": lease_id, "ttl_seconds": 60}, name=name)
 
     def release(self, name: str, lease_id: str) -> Any:
-        return self.send(self.event("POST", "/locks/{name}/release", name, {"lease_id": lease_id}))
+        return self.post("/locks/{name}/release", {"lease_id": lease_id}, name=name)
 
     def inspect(self, name: str) -> Any:
-        return self.send(self.event("GET", "/locks/{name}", name))
+        return self.send(self.event("GET", "/locks/{name}", name=name))
 
     def list_page(self, prefix: str) -> Any:
         return self.send({**self.event("GET", "/locks"), "queryStringParameters": {"prefix": prefix, "limit": "50"}})
 
+    def post(self, resource: str, body: Mapping[str, Any] | None, **path: str) -> Any:
+        return self.send(self.event("POST", resource, body, **path))
+
     def send(self, event: Event) -> Any:
         answer = self._app(event, None)
-        if answer["statusCode"] != 200:
+        if not 200 <= answer["statusCode"] < 300:
             raise RuntimeError(f"{event['path']} answered {answer['statusCode']}: {answer['body']}")
-        return json.loads(answer["body"])
+        return json.loads(answer["body"] or "null")
 
-    def event(self, method: str, resource: str, name: str = "", body: Mapping[str, Any] | None = None) -> Event:
+    def event(self, method: str, resource: str, body: Mapping[str, Any] | None = None, **path: str) -> Event:
         """What API Gateway sends for a request to a regional REST API."""
-        segment = name.replace("/", "%2F")
+        segments = {parameter: value.replace("/", "%2F") for parameter, value in path.items()}
         return {
             "resource": resource,
-            "path": resource.format(name=segment),
+            "path": resource.format(**segments),
             "httpMethod": method,
             "headers": self._headers(),
             "multiValueHeaders": {header: [value] for header, value in self._headers().items()},
             "queryStringParameters": None,
             "multiValueQueryStringParameters": None,
-            "pathParameters": {"name": segment} if name else None,
+            "pathParameters": segments or None,
             "stageVariables": None,
-            "requestContext": _request_context(method, resource),
+            "requestContext": _request_context(method, resource, self._read_us() // 1000),
             "body": None if body is None else json.dumps(body),
             "isBase64Encoded": False,
         }
@@ -81,7 +85,7 @@ class Caller:
         }
 
 
-def _request_context(method: str, resource: str) -> dict[str, Any]:
+def _request_context(method: str, resource: str, now_ms: int) -> dict[str, Any]:
     return {
         "resourcePath": resource,
         "httpMethod": method,
@@ -89,6 +93,6 @@ def _request_context(method: str, resource: str) -> dict[str, Any]:
         "protocol": "HTTP/1.1",
         "stage": "api",
         "requestId": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
-        "requestTimeEpoch": time.time_ns() // 1_000_000,
+        "requestTimeEpoch": now_ms,
         "identity": {"sourceIp": "203.0.113.7"},
     }

@@ -35,9 +35,9 @@ def _ratio(what: str, mine: Timed, theirs: Timed, required: Required | None = No
 
 
 def _subjects() -> dict[str, Round]:
-    token = handler.a_token()
-    stub = transport.granting(token)
-    (sent,) = writes_of(lambda caller: caller.acquire(NAME, **ACQUIRE))
+    token, recording = handler.a_token(), writes_of(lambda caller: caller.acquire(NAME, **ACQUIRE))
+    (sent,), (row,) = recording.sent, recording.rows
+    stub = transport.granting(token, row)
     app = handler.start(attach=stub.attach)
     default, lean = handler.plain_client(), handler.service_client()
     for client in (default, lean):

@@ -17,11 +17,19 @@ START_SECONDS = 30
 STOP_SECONDS = 5
 
 
+class NotStarted(Exception):
+    """The message is one sentence that says where to look."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     host: str
     port: int
     token: str
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}:{self.port}"
 
 
 @contextmanager
@@ -49,7 +57,7 @@ def _address(process: subprocess.Popen[bytes], published: Path) -> Address:
     deadline = time.monotonic() + START_SECONDS
     while not published.exists():
         if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError("the local service did not start: look at what `make run` says")
+            raise NotStarted("The local service did not start: look at what `make run` says.")
         time.sleep(0.05)
     told = json.loads(published.read_text())
     url = urlsplit(told["url"])

@@ -7,7 +7,8 @@ from typing import Any
 
 from bench import sizes
 
-_VERBS = ("UpdateItem", "GetItem", "Query", "BatchGetItem")
+_VERBS = ("UpdateItem", "GetItem", "Query", "BatchGetItem", "TransactWriteItems")
+_KEYS_ASKED_FOR = "keys_asked_for"
 
 
 @dataclass(slots=True)
@@ -23,10 +24,10 @@ class Cost:
     def units(self) -> str:
         parts = [
             (self.table_writes, "write"),
-            (self.index_writes, "index write"),
+            (self.index_writes, "index"),
             (self.reads, "read"),
         ]
-        return " + ".join(f"{units:g} {kind}" for units, kind in parts if units)
+        return " + ".join(f"{units:g} {kind}" for units, kind in parts if units) or "not told"
 
     def numbers(self) -> dict[str, float]:
         return {
@@ -52,16 +53,23 @@ class Meter:
             events.register(f"before-send.dynamodb.{verb}", self._count)
             events.register(f"after-call.dynamodb.{verb}", self._add)
 
-    def _ask_for_capacity(self, params: dict[str, Any], **_: Any) -> None:
+    def _ask_for_capacity(self, params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
         params["ReturnConsumedCapacity"] = "INDEXES"
+        asked = params.get("RequestItems", {}).values()
+        context[_KEYS_ASKED_FOR] = sum(len(table["Keys"]) for table in asked)
 
     def _count(self, event_name: str, **_: Any) -> None:
         self._cost.calls.append(event_name.rsplit(".", 1)[1])
 
-    def _add(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
+    def _add(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
         match model.name:
+            case "UpdateItem" if "Error" in parsed:
+                self._cost.table_writes += sizes.write_units(sizes.item_bytes(parsed.get("Item", {})))
             case "UpdateItem":
-                self._add_write(parsed)
+                self._add_write(parsed["ConsumedCapacity"])
+            case "TransactWriteItems":
+                for capacity in parsed.get("ConsumedCapacity", ()):
+                    self._add_write(capacity)
             case "GetItem":
                 self._cost.reads += sizes.consistent_read_units(sizes.item_bytes(parsed.get("Item", {})))
             case "Query":
@@ -69,15 +77,14 @@ class Meter:
             case "BatchGetItem":
                 rows = [row for rows in parsed["Responses"].values() for row in rows]
                 self._cost.reads += sum(sizes.consistent_read_units(sizes.item_bytes(row)) for row in rows)
+                # A row that is not there costs as much as a small one.
+                self._cost.reads += context[_KEYS_ASKED_FOR] - len(rows)
 
-    def _add_write(self, parsed: dict[str, Any]) -> None:
-        if "Error" in parsed:
-            self._cost.table_writes += sizes.write_units(sizes.item_bytes(parsed.get("Item", {})))
-            return
-        capacity = parsed["ConsumedCapacity"]
+    def _add_write(self, capacity: dict[str, Any]) -> None:
         indexes = capacity.get("GlobalSecondaryIndexes", {}).values()
-        self._cost.table_writes += capacity["Table"]["CapacityUnits"]
-        self._cost.index_writes += sum(index["CapacityUnits"] for index in indexes)
+        index_writes = sum(index["CapacityUnits"] for index in indexes)
+        self._cost.table_writes += capacity["CapacityUnits"] - index_writes
+        self._cost.index_writes += index_writes
 
 
 def _all_that_was_read(parsed: dict[str, Any]) -> list[sizes.RawItem]:

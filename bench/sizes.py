@@ -21,6 +21,8 @@ def _value_bytes(typed: Mapping[str, Any]) -> int:
         return len(value.encode())
     if kind == "N":
         return _integer_bytes(value)
+    if kind == "BOOL":
+        return 1
     raise ValueError(f"no row of this service has a value of type {kind}")
 
 

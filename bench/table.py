@@ -6,8 +6,8 @@ from typing import Any
 
 from bench.figures import Figure, Section
 
-WIDTH = 118
-_COLUMNS = "{:<37} {:<55} {:>6} {:>8}  {}"
+WIDTH = 127
+_COLUMNS = "{:<37} {:<64} {:>6} {:>8}  {}"
 
 
 def verdict(sections: Sequence[Section]) -> str:

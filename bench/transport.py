@@ -41,8 +41,8 @@ def _headers(body: bytes) -> dict[str, str]:
     }
 
 
-def granting(token: NewToken) -> Stub:
-    """A store that knows this token and applies every write."""
+def granting(token: NewToken, written: Mapping[str, Any]) -> Stub:
+    """A store that knows this token, and answers every write with the row that one left."""
     row = {
         "token_id": {"S": token.token_id},
         "namespace": {"S": token.namespace},
@@ -54,4 +54,9 @@ def granting(token: NewToken) -> Stub:
         "expires_at_ms": {"N": "0"},
         "revoked_at_ms": {"N": "0"},
     }
-    return Stub({"UpdateItem": b"{}", "GetItem": msgspec.json.encode({"Item": row})})
+    return Stub(
+        {
+            "UpdateItem": msgspec.json.encode({"Attributes": written}),
+            "GetItem": msgspec.json.encode({"Item": row}),
+        }
+    )

@@ -56,7 +56,8 @@ def connect(settings: Settings) -> DynamoDB:
         config=Config(
             connect_timeout=1,
             read_timeout=2,
-            retries={"total_max_attempts": 1},
+            # Only the legacy mode checks the sum that DynamoDB adds to each reply: a reply cut short is a lost one.
+            retries={"total_max_attempts": 1, "mode": "legacy"},
             parameter_validation=False,
             max_pool_connections=50,
             tcp_keepalive=True,

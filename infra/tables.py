@@ -43,7 +43,12 @@ def _create_if_missing(client: Any, model: type[Model], table: str, **options: A
 def _schema(model: type[Model]) -> dict[str, Any]:
     schema = model._get_schema()
     indexes = [
-        {"IndexName": index["index_name"], "KeySchema": index["key_schema"], "Projection": index["projection"]}
+        {
+            "IndexName": index["index_name"],
+            # PynamoDB has them in the order of the alphabet, and DynamoDB wants the hash key first.
+            "KeySchema": sorted(index["key_schema"], key=lambda part: str(part["KeyType"])),
+            "Projection": index["projection"],
+        }
         for index in schema["global_secondary_indexes"]
     ]
     return {
