@@ -11,6 +11,7 @@ from chalicelib import log, times
 from chalicelib.bus import Bus
 from chalicelib.dead_letters import DeadLetters
 from chalicelib.event_log import EventLog
+from chalicelib.recovery import BUDGET_MS
 from chalicelib.service import Service
 from chalicelib.store import Store
 from chalicelib.stream import StreamHandler
@@ -29,7 +30,8 @@ def on_lease(service: Service, emit: Emit, records: Sequence[Mapping[str, Any]])
 def recover(service: Service, emit: Emit, time: str) -> None:
     """Each minute, over all namespaces. The schedule's own time is the stamp that this clock is held against."""
     stamp_ms = times.ms_of(time)
-    swept = service.recovery.sweep_all(lambda: service.clock(stamp_ms))
+    late_ms = service.clock(stamp_ms).now().ms - stamp_ms
+    swept = service.recovery.sweep_all(lambda: service.clock(stamp_ms), budget_ms=max(0, BUDGET_MS - late_ms))
     for key in swept.unreadable:
         emit(log.fault("sweep", "noted", f"unreadable row left alone by the sweep: {key}"))
     emit(log.sweep(recovered=len(swept.recovered), examined=swept.examined, complete=swept.stopped is None))

@@ -41,7 +41,7 @@ def _create_if_missing(client: Any, model: type[Model], table: str, **options: A
 
 
 def _schema(model: type[Model]) -> dict[str, Any]:
-    schema = model._get_schema()
+    schema: Any = model._get_schema()
     indexes = [
         {
             "IndexName": index["index_name"],

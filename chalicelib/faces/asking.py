@@ -14,6 +14,8 @@ from chalicelib.row import Lease
 from chalicelib.verbs.claim import Bound
 from chalicelib.wire.parts import LONGEST_METADATA
 
+DEEPEST = 64
+
 
 def ttl_ms(call: Call, ttl_seconds: int) -> int:
     ceiling = call.service.settings.max_ttl_seconds
@@ -28,6 +30,7 @@ def ttl_ms(call: Call, ttl_seconds: int) -> int:
 
 
 def metadata_json(metadata: str | dict[str, Any] | None) -> str:
+    _require_plain("metadata", metadata)
     text = msgspec.json.encode(metadata).decode()
     if isinstance(metadata, dict) and len(text) > LONGEST_METADATA:
         raise InvalidInput(
@@ -39,6 +42,7 @@ def metadata_json(metadata: str | dict[str, Any] | None) -> str:
 
 
 def json_text(field: str, value: Any, *, largest_bytes: int) -> str:
+    _require_plain(field, value)
     encoded = msgspec.json.encode(value)
     if len(encoded) > largest_bytes:
         raise InvalidInput(
@@ -47,6 +51,17 @@ def json_text(field: str, value: Any, *, largest_bytes: int) -> str:
             field=field,
         )
     return encoded.decode()
+
+
+def _require_plain(field: str, value: Any, levels: int = 0) -> None:
+    """What every reader of JSON can read: what is stored here comes back to others, and goes on to the event bus."""
+    if levels > DEEPEST:
+        raise InvalidInput(f"{field}: nested more than {DEEPEST} levels deep. Send something flatter.", field=field)
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _require_plain(field, inner, levels + 1)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InvalidInput(f"{field}: a whole number beyond 64 bits. Send it as text.", field=field)
 
 
 def body_hash(what: str, *parts: Any) -> str:

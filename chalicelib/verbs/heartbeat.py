@@ -7,7 +7,8 @@ Which end counts, and what one write makes of it:
     carried          the session alone     only a first heartbeat of a bound job makes it so; no end is written
 
 A bound row grants nothing once the session's end as last read has passed: the holder then looks at the session, and
-writes what it read.
+writes what it read. A renewal looks a little earlier, because it is granted no more than what is left until that end:
+half of it, and half of the rest, and so on, would be a burst of renewals just before it.
 """
 
 from dataclasses import dataclass, replace
@@ -27,6 +28,8 @@ from chalicelib.sessions import Alive, Dead
 from chalicelib.store import Applied
 from chalicelib.verbs import clauses
 from chalicelib.verbs.verb import AskSession, Settled
+
+LOOK_AHEAD_MS = 5_000
 
 # Where the end comes from: the request's TTL, the row's own, or nowhere, because it is beyond that already or because
 # the session carries the row.
@@ -79,7 +82,7 @@ _later_than_the_last = Lease.heartbeat_at_ms <= number("now_ms")
 # By whether a session binds the lease, and whether it has been looked at.
 _bindings: dict[tuple[bool, bool], Condition] = {
     (False, False): Lease.session_id.does_not_exist() & clauses.ttl_covers_fence,
-    (True, False): Lease.session_until_ms > number("now_ms"),
+    (True, False): Lease.session_until_ms > number("look_until_ms"),
     (True, True): Lease.session_until_ms <= number("session_until_ms"),
 }
 _ends: dict[End, Condition] = {
@@ -170,11 +173,16 @@ class Heartbeat:
     def _ttl_ms(self) -> int | None:
         return self.ask.ttl_ms if self.ask.ttl_ms is not None else self.known.lease_ttl_ms
 
+    @property
+    def _look_ahead_ms(self) -> int:
+        return 0 if self.ask.carries else min(LOOK_AHEAD_MS, (self._ttl_ms or 0) // 2)
+
     def write(self, now: Now, _drawn: UUID) -> Write:
         latest_end_ms = clauses.latest_end_ms(now, self._ttl_ms)
         values: dict[str, str | int] = {
             "lease_id": self.ask.lease_id,
             "now_ms": now.ms,
+            "look_until_ms": now.ms + self._look_ahead_ms,
             "expires_at_ms": latest_end_ms,
             "lease_ttl_ms": self._ttl_ms or 0,
             "session_until_ms": self.known.session_until_ms or 0,
@@ -213,7 +221,8 @@ class Heartbeat:
         is_bound = row.session_id is not None
         if self.known.bound != is_bound:
             return self._wiser(bound=is_bound)
-        if is_bound and (row.session_until_ms or 0) <= now.ms and self.known.session_until_ms is None:
+        known_end_is_near = (row.session_until_ms or 0) <= now.ms + self._look_ahead_ms
+        if is_bound and known_end_is_near and self.known.session_until_ms is None:
             return AskSession(str(row.session_id), judges=False, answered=self._session_told)
         if is_bound and self.known.session_until_ms is not None:
             return self._after_a_look(row, now)

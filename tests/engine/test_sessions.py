@@ -242,3 +242,20 @@ def test_a_carried_job_is_listed_while_its_session_lives_and_no_longer(world: Wo
     assert world.held_names() == ["job"]
     world.time.advance(ms=1_000 + MARGIN_MS)
     assert world.held_names() == []
+
+
+def test_renewals_in_a_session_do_not_crowd_before_its_known_end(world: World) -> None:
+    """Each comes when half of what was granted has passed, as OctoStore's CLI does; the session is kept alive."""
+    session = world.session(ttl_ms=30_000)
+    lease = world.claimed(session=session, ttl_ms=120_000)
+    started_ms, renewals, kept_alive_ms = world.time.ms, 0, world.time.ms
+    left_ms = 30_000
+    while world.time.ms < started_ms + 96_000:
+        world.time.advance(ms=max(1, left_ms // 2))
+        if world.time.ms >= kept_alive_ms + 15_000:
+            world.keepalive(session)
+            kept_alive_ms = world.time.ms
+        renewed = world.renew(lease.lease_id, ttl_ms=120_000)
+        left_ms = renewed.until_ms - renewed.now.ms
+        renewals += 1
+    assert renewals <= 24

@@ -1,5 +1,6 @@
 """The job face on the wire: one backlog, one owner for each job, and the next one goes on where the last stopped."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -367,3 +368,17 @@ def test_reserved_names_are_no_jobs(client: Client) -> None:
     for name in ("claim-any", "claim-all"):
         assert client.get(f"/jobs/{name}").status == 400 or client.get(f"/jobs/{name}").status == 405
         assert client.post(f"/jobs/{name}/claim", {"owner": "a"}).json()["code"] == "invalid_lock_name"
+
+
+@pytest.mark.parametrize("value", [2**63, -(2**63) - 1, [{"a": 2**70}]])
+def test_a_number_that_other_readers_cannot_hold_is_refused(client: Client, value: Any) -> None:
+    lease = client.claim(JOB)
+    assert client.heartbeat(lease, checkpoint=value)["details"]["field"] == "checkpoint"
+    assert client.heartbeat(lease, metadata={"a": value})["details"]["field"] == "metadata"
+    assert client.release(lease, outcome="done", result=value)["details"]["field"] == "result"
+
+
+def test_a_value_nested_too_deeply_is_refused(client: Client) -> None:
+    lease, deep = client.claim(JOB), json.loads("[" * 66 + "]" * 66)
+    assert client.heartbeat(lease, checkpoint=deep)["details"]["field"] == "checkpoint"
+    assert client.heartbeat(lease, checkpoint=deep[0])["status"] == "held"
