@@ -17,6 +17,7 @@ from infra.discovery import published
 from infra.gateway import Gateway
 from infra.options import CannotStart, Options
 from infra.pump import StreamPump, is_no_heartbeat
+from infra.quiet import WatchedGateway
 from infra.schedule import keep_schedule
 from infra.server import Server
 from infra.stream_reader import StreamReader, Streams
@@ -44,13 +45,14 @@ def run(options: Options) -> None:
             stack.enter_context(embedded.dynamodb())
         chosen = laptop_store.set_up(options.endpoint)
         functions = _load()
-        server = _listen(Gateway(functions.app), options)
+        gateway = WatchedGateway(functions.app)
+        server = _listen(gateway, options)
         stack.callback(server.stop, within_seconds=STOP_SECONDS)
         url, admin_token = address.url(options.host, server.port), _admin_token(functions.app)
         if options.endpoint is not None:  # an embedded store is forgotten with all its tokens
             stack.callback(_revoke, functions.app, admin_token)
         other = _publish(stack, url, admin_token)
-        stack.enter_context(_pumping(laptop_store.streams(options.endpoint), functions, chosen))
+        stack.enter_context(_pumping(laptop_store.streams(options.endpoint), gateway, functions, chosen))
         notes = [not_published(LOCAL_FILE, other)] if other else []
         print(welcome(options, url, admin_token, notes), flush=True)
         server.serve_forever()
@@ -64,12 +66,15 @@ def _load() -> Functions:
     return Functions(app, on_lease, recover)
 
 
-def _pumping(client: Streams, functions: Functions, chosen: Settings) -> AbstractContextManager[None]:
+def _pumping(
+    client: Streams, gateway: WatchedGateway, functions: Functions, chosen: Settings
+) -> AbstractContextManager[None]:
     reader = StreamReader(client, chosen.leases_table)
     wanted = _everything if chosen.log_heartbeats else is_no_heartbeat
 
     def deliver(wait: Wait) -> None:
-        StreamPump(reader, functions.on_lease, wanted=wanted, wait=wait, emit=_until_the_end(wait)).run()
+        quiet, emit = gateway.when_quiet(wait), _until_the_end(wait)
+        StreamPump(reader, functions.on_lease, wanted=wanted, wait=quiet, emit=emit).run()
 
     def sweep(wait: Wait) -> None:
         keep_schedule(functions.recover, wait=wait, emit=_until_the_end(wait))
