@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from chalicelib import outcomes
 from chalicelib.clock import Clock, Now
 from chalicelib.errors import UpstreamUnavailable
 from chalicelib.forms import Write
-from chalicelib.held import HeldLeases, Rows
+from chalicelib.held import HeldLeases
 from chalicelib.leases import MOST_WRITES, Leases, readable
 from chalicelib.outcomes import Claimed, Free, InDoubt, not_current
 from chalicelib.row import Lease
@@ -19,19 +19,27 @@ from chalicelib.verbs import claim
 from chalicelib.verbs.claim import Claim
 from chalicelib.verbs.verb import AskSession, Settled
 
-Refusal = claim.Outcome
-
 
 @dataclass(frozen=True, slots=True)
 class NoneOf:
-    """Every name was in somebody's way, or is of no use: in the order in which they were asked for."""
+    """Who is in the way, or why there is no use in it."""
 
-    refusals: Sequence[Refusal]
+    refusals: Sequence[claim.Refusal]
+    unreadable: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
     claimed: Sequence[Claimed]
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The names of a claim-any as one batch read shows them. Of the doubtful only a session can tell."""
+
+    free: list[claim.Ask] = field(default_factory=list)
+    doubtful: list[claim.Ask] = field(default_factory=list)
+    refusals: dict[str, claim.Refusal] = field(default_factory=dict)
 
 
 class Claims:
@@ -41,45 +49,21 @@ class Claims:
         self._held = held
         self._draw = draw
 
-    def any_of(self, asks: Sequence[claim.Ask], *, in_order: bool, clock: Clock) -> Claimed | NoneOf:
+    def any_of(self, asks: Sequence[claim.Ask], clock: Clock) -> Claimed | NoneOf:
         """One batch read; then one write on a name that seems free, the next one on a refusal."""
         rows = self._held.rows([ask.key for ask in asks], clock)
         known = {row.key: row for row in rows.readable}
         mine = _claimed_before(asks, known, clock)
         if mine is not None:
             return mine
-        refusals: dict[str, Refusal] = {}
-        for ask in self._worth_trying(asks, rows, in_order, refusals, clock):
-            if not clock.allows_another_attempt():
-                break
+        names = _sorted_out([ask for ask in asks if ask.key not in rows.unreadable], known, clock.now())
+        for ask in [*names.free, *names.doubtful]:
+            # Nobody is told that a name is taken which was never tried: if time runs out, this raises.
             outcome = self._leases.claim(ask, clock)
             if isinstance(outcome, Claimed):
                 return outcome
-            refusals[ask.key] = outcome
-        return NoneOf([refusals[ask.key] for ask in asks if ask.key in refusals])
-
-    def _worth_trying(
-        self,
-        asks: Sequence[claim.Ask],
-        rows: Rows,
-        in_order: bool,
-        refusals: dict[str, Refusal],
-        clock: Clock,
-    ) -> Sequence[claim.Ask]:
-        """Those that look free, from where this caller starts; then those of which only a session can tell."""
-        now, known = clock.now(), {row.key: row for row in rows.readable}
-        free, doubtful = [], []
-        for ask in asks if in_order else _from_the_callers_start(asks):
-            match outcomes.standing(known[ask.key], now) if ask.key in known else None:
-                case None if ask.key in rows.unreadable:
-                    continue
-                case None | Free():
-                    free.append(ask)
-                case InDoubt():
-                    doubtful.append(ask)
-                case refusal:
-                    refusals[ask.key] = refusal
-        return sorted([*free, *doubtful], key=asks.index) if in_order else [*free, *doubtful]
+            names.refusals[ask.key] = outcome
+        return NoneOf(list(names.refusals.values()), rows.unreadable)
 
     def all_of(self, asks: Sequence[claim.Ask], clock: Clock) -> AllOf | NoneOf:
         """One transaction; another only where the refusals have shown that a wiser one will do."""
@@ -100,7 +84,7 @@ class Claims:
     def _read_refusals(
         self, claims: Sequence[Claim], result: NoneApplied, clock: Clock
     ) -> AllOf | NoneOf | list[Claim]:
-        settled: list[Refusal] = []
+        settled: list[claim.Outcome] = []
         wiser: list[Claim] = []
         for one, refused in zip(claims, result.refused, strict=True):
             then = one if refused is None else self._after(one, readable(refused.row) if refused.row else None, clock)
@@ -118,10 +102,7 @@ class Claims:
 
     def _after(self, one: Claim, row: Lease | None, clock: Clock) -> Settled[claim.Outcome] | Claim:
         then = one.refused(row, clock.now())
-        if isinstance(then, AskSession):
-            told = self._leases.asked(then, clock)
-            return told if isinstance(told, Settled | Claim) else one
-        return then
+        return self._leases.asked(then, clock) if isinstance(then, AskSession) else then
 
     def _as_stored(self, result: AllApplied, clock: Clock) -> AllOf:
         """A transaction returns no rows, and the answer tells of attempts and of those who had the jobs before."""
@@ -136,12 +117,25 @@ def _claimed_before(asks: Sequence[claim.Ask], known: dict[str, Lease], clock: C
     """A repeat of this very request finds its key in the row that it claimed, and never claims a second one."""
     for ask in asks:
         row = known.get(ask.key)
-        if ask.idempotency_key and row and (row.idempotency_key, row.principal) == (ask.retry_key, ask.principal):
+        if ask.idempotency_key and row is not None and ask.wrote(row):
             return Claim(ask).my_own(row, clock.now())
     return None
 
 
-def _from_the_callers_start(asks: Sequence[claim.Ask]) -> Sequence[claim.Ask]:
+def _sorted_out(asks: Sequence[claim.Ask], known: dict[str, Lease], now: Now) -> Sorted:
+    names = Sorted()
+    for ask in asks:
+        match outcomes.standing(known[ask.key], now) if ask.key in known else None:
+            case None | Free():
+                names.free.append(ask)
+            case InDoubt():
+                names.doubtful.append(ask)
+            case refusal:
+                names.refusals[ask.key] = refusal
+    return names
+
+
+def from_the_callers_start(asks: Sequence[claim.Ask]) -> Sequence[claim.Ask]:
     """Each caller walks from a place of its own, so that a swarm does not queue at the same name."""
     start = zlib.crc32(asks[0].retry_key.encode()) % len(asks)
     return [*asks[start:], *asks[:start]]

@@ -104,8 +104,7 @@ def _told(kind: str, before: Lease | None, after: Lease) -> Event:
     return Event(
         key=after.key,
         type=kind,
-        # A heartbeat is no change of the row unless it is logged, so it does not set `at_ms`.
-        at_ms=after.heartbeat_at_ms if kind == HEARTBEAT else after.at_ms,
+        at_ms=after.at_ms,
         owner=after.owner,
         principal=after.principal,
         fence=after.fence,

@@ -1,7 +1,8 @@
 """An update whose expressions are built once, by PynamoDB, and whose values each request fills in.
 
 The expressions of a verb never change, only their values do. Building them anew for each request would cost nearly a
-third of the DynamoDB call itself (the bench prints it), so a `Form` is compiled when its module is imported.
+third of the DynamoDB call itself (the bench prints it), so a `Form` is compiled once, at the latest when it is first
+used.
 """
 
 import re

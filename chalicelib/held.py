@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib import names, outcomes, row
 from chalicelib.clock import Clock
-from chalicelib.outcomes import Held, InDoubt
+from chalicelib.outcomes import Held
 from chalicelib.row import Lease, RawRow, UnreadableRow
 from chalicelib.sessions import Sessions
 from chalicelib.store import Store
@@ -81,16 +81,13 @@ class HeldLeases:
         """How each stands. One batch read for all the sessions that tell how long their leases live."""
         now = clock.now()
         by_row = [outcomes.standing(one, now) for one in rows]
-        asked = {str(one.session_id) for one, seen in zip(rows, by_row, strict=True) if _needs_its_session(one, seen)}
+        doubtful = [one for one, seen in zip(rows, by_row, strict=True) if outcomes.needs_its_session(one, seen)]
+        asked = {str(one.session_id) for one in doubtful}
         told = self._sessions.looked_up_all(asked, clock) if asked else {}
         return [
-            outcomes.standing_by(one, told[str(one.session_id)], now) if _needs_its_session(one, seen) else seen
+            outcomes.standing_by(one, told[str(one.session_id)], now) if outcomes.needs_its_session(one, seen) else seen
             for one, seen in zip(rows, by_row, strict=True)
         ]
-
-
-def _needs_its_session(one: Lease, seen: outcomes.Standing) -> bool:
-    return isinstance(seen, InDoubt) or (isinstance(seen, Held) and bool(one.carried))
 
 
 def _key_of(raw: RawRow) -> str:

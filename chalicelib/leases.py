@@ -21,6 +21,7 @@ from chalicelib.verbs.verb import AskSession, Settled, Verb
 MOST_WRITES = 5
 
 Outcome = TypeVar("Outcome")
+Answered = TypeVar("Answered")
 
 
 class Leases:
@@ -63,7 +64,7 @@ class Leases:
             return Free(names.name_of(key), None)
         found = readable(raw)
         standing = outcomes.standing(found, now)
-        if isinstance(standing, InDoubt) or (isinstance(standing, Held) and found.carried):
+        if isinstance(standing, InDoubt) or outcomes.needs_its_session(found, standing):
             session = self._sessions.looked_up(str(found.session_id), clock)
             return outcomes.standing_by(found, session, now)
         return standing
@@ -100,7 +101,7 @@ class Leases:
         """With a new id for each attempt: one that was applied, told and ended must not come back by the next."""
         return verb.write(now, self._draw())
 
-    def asked(self, doubt: AskSession[Outcome], clock: Clock) -> Settled[Outcome] | Verb[Outcome]:
+    def asked(self, doubt: AskSession[Answered], clock: Clock) -> Answered:
         ask = self._sessions.judged if doubt.judges else self._sessions.looked_up
         session = ask(doubt.session_id, clock)
         return doubt.answered(session, clock.now())

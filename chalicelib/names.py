@@ -2,9 +2,9 @@
 
 import re
 import zlib
-from base64 import b64decode, urlsafe_b64encode
 from urllib.parse import unquote_to_bytes
 
+from chalicelib import cursors
 from chalicelib.errors import InvalidInput, InvalidName
 
 LONGEST_NAME = 256
@@ -92,15 +92,11 @@ def key_range(namespace: str, prefix: str, after: str | None) -> tuple[str, str]
 
 
 def cursor_after(key: str) -> str:
-    return urlsafe_b64encode(name_of(key).encode()).decode().rstrip("=")
+    return cursors.opaque(name_of(key))
 
 
 def name_in_cursor(cursor: str) -> str:
-    padded = cursor + "=" * (-len(cursor) % 4)
     try:
-        return checked(b64decode(padded, altchars=b"-_", validate=True).decode("ascii"))
-    except (ValueError, InvalidName):
-        raise InvalidInput(
-            "cursor: this is not one of ours. Send next_cursor of the page before, or leave it out to start anew.",
-            field="cursor",
-        ) from None
+        return checked(cursors.read(cursor))
+    except InvalidName:
+        raise cursors.foreign() from None

@@ -116,10 +116,15 @@ def standing(row: Lease, now: Now) -> Standing:
 def standing_by(row: Lease, session: Alive | Dead, now: Now) -> Held | Delayed | Free:
     """The same, when its session has been looked at."""
     if isinstance(session, Alive):
-        until_ms = session.until_ms if row.carried else min(row.expires_at_ms, session.until_ms)
+        until_ms = row.until_ms_with(session.until_ms)
         if until_ms > now.free_before_ms:
             return Held(row, now, until_ms)
     return _over(row, now, row.holder_until_ms)
+
+
+def needs_its_session(row: Lease, standing: Standing) -> bool:
+    """Only its session can tell whether it is held, or for how long."""
+    return isinstance(standing, InDoubt) or (isinstance(standing, Held) and bool(row.carried))
 
 
 def _own_end_has_passed(row: Lease, now: Now) -> bool:

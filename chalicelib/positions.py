@@ -9,9 +9,8 @@ token that sees a part of the names must not learn the others from its cursor.
 """
 
 import re
-from base64 import b64decode, urlsafe_b64encode
 
-from chalicelib.errors import InvalidInput
+from chalicelib import cursors
 from chalicelib.events import Event
 
 _ID = "[!-~]{1,128}"
@@ -50,10 +49,6 @@ def at_time(ms: int) -> str:
     return f"{ms:015d}"
 
 
-def cursor(position: str) -> str:
-    return urlsafe_b64encode(position.encode()).decode().rstrip("=")
-
-
 def in_history(cursor: str) -> str:
     return _read(cursor, _in_history)
 
@@ -63,13 +58,7 @@ def in_feed(cursor: str) -> str:
 
 
 def _read(cursor: str, pattern: re.Pattern[str]) -> str:
-    try:
-        position = b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
-    except ValueError:
-        position = ""
+    position = cursors.read(cursor)
     if not pattern.fullmatch(position):
-        raise InvalidInput(
-            "cursor: this is not one of ours. Send next_cursor of the page before, or leave it out to start anew.",
-            field="cursor",
-        )
+        raise cursors.foreign()
     return position

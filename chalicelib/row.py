@@ -69,7 +69,7 @@ class Lease(Model):
 
     state = UnicodeAttribute()
     op = UnicodeAttribute()
-    at_ms = WholeNumberAttribute()  # when the last change was made; a heartbeat is none
+    at_ms = WholeNumberAttribute()  # when the last change was made; a heartbeat is one only where it is logged
     rev = WholeNumberAttribute()
     fence = WholeNumberAttribute()
     ttl = WholeNumberAttribute(null=True)  # a row bound to a session has none while it is held
@@ -109,12 +109,19 @@ class Lease(Model):
 
     @property
     def holder_until_ms(self) -> int:
-        """Where the holder's authority ends: with its session, and if no session carries it, with its own TTL."""
-        if self.session_until_ms is None:
-            return self.expires_at_ms
-        if self.carried:
-            return self.session_until_ms
-        return min(self.expires_at_ms, self.session_until_ms)
+        """Where the holder's authority ends, as far as the row knows."""
+        return self.until_ms_with(self.session_until_ms)
+
+    def until_ms_with(self, session_until_ms: int | None) -> int:
+        """The same, when its session's end is known better."""
+        return authority_until_ms(self.expires_at_ms, session_until_ms, carried=bool(self.carried))
+
+
+def authority_until_ms(own_end_ms: int, session_until_ms: int | None, *, carried: bool) -> int:
+    """With its session, and unless the session carries it, with its own TTL: whichever comes first."""
+    if session_until_ms is None:
+        return own_end_ms
+    return session_until_ms if carried else min(own_end_ms, session_until_ms)
 
 
 class UnreadableRow(Exception):

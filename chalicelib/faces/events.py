@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from chalicelib import names, parse, positions, times
+from chalicelib import cursors, names, parse, positions, times
 from chalicelib.call import Answer, Call
 from chalicelib.errors import InvalidInput
-from chalicelib.faces import event_answers as render
+from chalicelib.faces import event_answers as answers
 from chalicelib.wire import events as wire
 
 
@@ -15,8 +15,8 @@ def history(call: Call, segment: str) -> Answer:
     after = positions.in_history(query["cursor"]) if "cursor" in query else positions.START_OF_HISTORY
     page = call.service.events.history(key, after=after, limit=limit, clock=call.clock)
     _note(call, page.unreadable)
-    shown = list(render.in_history(page.entries, after))
-    return Answer(wire.JobHistory(shown, positions.cursor(page.position) if page.more else None))
+    shown = list(answers.in_history(page.entries, after))
+    return Answer(wire.JobHistory(shown, cursors.opaque(page.position) if page.more else None))
 
 
 def feed(call: Call) -> Answer:
@@ -25,11 +25,11 @@ def feed(call: Call) -> Answer:
     page = call.service.events.feed(principal.namespace, after=after, limit=limit, clock=call.clock)
     _note(call, page.unreadable)
     shown = [
-        render.in_feed(entry.event)
+        answers.in_feed(entry.event)
         for entry in page.entries
         if names.name_of(entry.event.key).startswith(principal.prefix)
     ]
-    return Answer(wire.EventFeed(shown, positions.cursor(page.position), page.more))
+    return Answer(wire.EventFeed(shown, cursors.opaque(page.position), page.more))
 
 
 def _after(query: Mapping[str, str]) -> str:

@@ -30,7 +30,7 @@ def claimed(outcome: Claimed) -> wire.JobClaimed:
     )
 
 
-def refusal(outcome: claim.Outcome, jitter: Jitter) -> wire.Refusal:
+def refusal(outcome: claim.Refusal, jitter: Jitter) -> wire.Refusal:
     match outcome:
         case Held(row, now, until_ms):
             return _held(row, until_ms, until_ms - now.ms, spread(outcome.free_in_ms, jitter))
@@ -41,8 +41,6 @@ def refusal(outcome: claim.Outcome, jitter: Jitter) -> wire.Refusal:
             return _done(row, until_ms)
         case Exhausted(row, max_attempts):
             return _exhausted(row, max_attempts)
-        case Claimed():
-            raise AssertionError("a claim is no refusal")
 
 
 def _held(row: Lease, until_ms: int, left_ms: int, retry_after_ms: int) -> wire.JobHeld:
@@ -87,7 +85,7 @@ def _exhausted(row: Lease, max_attempts: int) -> wire.JobExhausted:
     )
 
 
-def none_of(refusals: Sequence[claim.Outcome], jitter: Jitter) -> wire.NoneClaimed:
+def none_of(refusals: Sequence[claim.Refusal], jitter: Jitter) -> wire.NoneClaimed:
     told = [refusal(one, jitter) for one in refusals]
     waits = [one.retry_after_ms for one in told if isinstance(one, wire.JobHeld)]
     wait_ms = min(waits, default=None)
@@ -99,7 +97,7 @@ def all_of(outcomes: Sequence[Claimed]) -> wire.AllClaimed:
     return wire.AllClaimed("claimed", [claimed(one) for one in outcomes])
 
 
-def not_all(refusals: Sequence[claim.Outcome], jitter: Jitter) -> wire.NotAllClaimed:
+def not_all(refusals: Sequence[claim.Refusal], jitter: Jitter) -> wire.NotAllClaimed:
     told = [refusal(one, jitter) for one in refusals]
     waits = [one.retry_after_ms for one in told if isinstance(one, wire.JobHeld)]
     wait_ms = max(waits) if len(waits) == len(told) else None

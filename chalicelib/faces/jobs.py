@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chalicelib import names
 from chalicelib.call import Answer, Call
-from chalicelib.claims import AllOf, NoneOf
+from chalicelib.claims import AllOf, NoneOf, from_the_callers_start
 from chalicelib.errors import InvalidInput
 from chalicelib.faces import asking
 from chalicelib.faces import job_answers as answers
@@ -28,13 +28,17 @@ def claim(call: Call, segment: str) -> Answer:
 
 def claim_any(call: Call) -> Answer:
     body = call.exact_body(wire.ClaimAny)
-    asks = _asks(call, _keys(call, body.jobs), body, "claim-any")
-    outcome = call.service.claims.any_of(asks, in_order=bool(body.in_order), clock=call.clock)
+    keys = _keys(call, body.jobs)
+    asks = _asks(call, keys, body, "claim-any")
+    outcome = call.service.claims.any_of(asks if body.in_order else from_the_callers_start(asks), call.clock)
     match outcome:
         case Claimed():
             return Answer(answers.claimed(outcome), outcome="claimed")
-        case NoneOf(refusals):
-            return Answer(answers.none_of(refusals, call.jitter), outcome="none")
+        case NoneOf(refusals, unreadable):
+            for key in unreadable:
+                call.note(f"unreadable row passed by: {key}")
+            as_asked = sorted(refusals, key=lambda one: keys.index(one.row.key))
+            return Answer(answers.none_of(as_asked, call.jitter), outcome="none")
 
 
 def claim_all(call: Call) -> Answer:

@@ -1,10 +1,8 @@
 """Recovery on demand: marks what is over in the caller's namespace."""
 
-from base64 import b64decode, urlsafe_b64encode
-
-from chalicelib import names
+from chalicelib import cursors, names
 from chalicelib.call import Answer, Call
-from chalicelib.errors import InvalidInput
+from chalicelib.errors import InvalidName
 from chalicelib.recovery import Place
 from chalicelib.row import Lease
 from chalicelib.times import rfc3339
@@ -27,23 +25,14 @@ def _recovered(row: Lease) -> wire.Recovered:
 
 
 def _cursor(place: Place) -> str:
-    return urlsafe_b64encode(f"{place.shard} {names.name_of(place.after)}".encode()).decode().rstrip("=")
+    return cursors.opaque(f"{place.shard} {names.name_of(place.after)}")
 
 
 def _place(cursor: str, call: Call) -> Place:
+    shard, _, name = cursors.read(cursor).partition(" ")
+    if shard not in call.service.held.shards:
+        raise cursors.foreign()
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        shard, name = b64decode(padded, altchars=b"-_", validate=True).decode("ascii").split(" ")
-        place = Place(shard, names.key_of(call.principal.namespace, names.checked(name)))
-    except (ValueError, InvalidInput):
-        raise _foreign() from None
-    if place.shard not in call.service.held.shards:
-        raise _foreign()
-    return place
-
-
-def _foreign() -> InvalidInput:
-    return InvalidInput(
-        "cursor: this is not one of ours. Send next_cursor of the answer before, or leave it out to start anew.",
-        field="cursor",
-    )
+        return Place(shard, names.key_of(call.principal.namespace, names.checked(name)))
+    except InvalidName:
+        raise cursors.foreign() from None

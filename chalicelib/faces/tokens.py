@@ -5,11 +5,11 @@ from itertools import islice
 
 import msgspec
 
-from chalicelib import auth, parse
+from chalicelib import auth, cursors, parse
 from chalicelib.auth import Principal
 from chalicelib.call import Answer, Call
 from chalicelib.clock import Now
-from chalicelib.errors import Forbidden, InvalidInput, NotFound
+from chalicelib.errors import Forbidden, NotFound
 from chalicelib.names import checked_prefix
 from chalicelib.times import rfc3339
 from chalicelib.token_row import NEVER, Token, Unreadable
@@ -102,7 +102,7 @@ def _cursor(text: str | None) -> str:
     if text is None:
         return "0"
     if not auth.is_token_id(text):
-        raise InvalidInput("cursor: this is not one of ours. Send next_cursor of the page before.", field="cursor")
+        raise cursors.foreign()
     return text
 
 

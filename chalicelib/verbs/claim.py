@@ -9,7 +9,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib import lease_ids
 from chalicelib.clock import Now
-from chalicelib.errors import IdempotencyKeyReused, UpstreamUnavailable
+from chalicelib.errors import UpstreamUnavailable
 from chalicelib.forms import Form, Write, compile_form, number, text
 from chalicelib.outcomes import (
     Claimed,
@@ -27,9 +27,11 @@ from chalicelib.row import EXPIRED, HELD, Lease, read
 from chalicelib.sessions import Alive, Dead
 from chalicelib.store import Applied
 from chalicelib.verbs import clauses
+from chalicelib.verbs.repeat import Repeatable
 from chalicelib.verbs.verb import AskSession, Settled
 
-Outcome = Claimed | Held | Delayed | Done | Exhausted
+Refusal = Held | Delayed | Done | Exhausted
+Outcome = Claimed | Refusal
 # More than any job is ever claimed: what a claim allows that says nothing of attempts.
 UNLIMITED = 10**9
 
@@ -42,14 +44,10 @@ class Bound:
     until_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask(Repeatable):
     key: str
     held_in: str
-    request_key: str
-    idempotency_key: str | None
-    body_hash: str
-    principal: str
     owner: str
     metadata_json: str
     ttl_ms: int
@@ -58,15 +56,6 @@ class Ask:
     session: Bound | None = None
     # OctoStore's CLI asks again for what its session holds already, and expects its own lease.
     again_in_session: bool = False
-
-    @property
-    def retry_key(self) -> str:
-        """Without a key of the caller's, one of our own tells our repeated write from a contender's."""
-        return self.idempotency_key or self.request_key
-
-    @property
-    def stored_hash(self) -> str:
-        return self.body_hash if self.idempotency_key else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +207,10 @@ class Claim:
         row = read(applied.row or {})
         return Claimed(row, applied.now, row.holder_until_ms)
 
-    def refused(self, row: Lease | None, now: Now) -> "Settled[Outcome] | Claim | AskSession[Outcome]":
+    def refused(self, row: Lease | None, now: Now) -> "Settled[Outcome] | Claim | AskSession[Settled[Outcome] | Claim]":
         if row is None:  # TTL took the row away between two writes: the next one finds a name never seen
             return replace(self, seen=None)
-        if row.idempotency_key == self.ask.retry_key and row.principal == self.ask.principal:
+        if self.ask.wrote(row):
             return Settled(self.my_own(row, now))
         match standing(row, now):
             case InDoubt():
@@ -265,12 +254,7 @@ class Claim:
 
     def my_own(self, row: Lease, now: Now) -> Claimed:
         """The row carries my key, so an earlier copy of this very request was applied and its answer got lost."""
-        if row.body_hash != self.ask.stored_hash:
-            raise IdempotencyKeyReused(
-                "This idempotency_key was used for this name with another body. "
-                "Repeat a request unchanged, or choose a new key for a new one.",
-                field="idempotency_key",
-            )
+        self.ask.require_same_body(row)
         until_ms = self._still_mine_until_ms(row)
         if row.state == HELD and until_ms > now.ms:
             return Claimed(row, now, until_ms)
@@ -289,4 +273,4 @@ class Claim:
         session = self.ask.session
         if session is None or row.session_id != session.session_id:
             return row.holder_until_ms
-        return session.until_ms if row.carried else min(row.expires_at_ms, session.until_ms)
+        return row.until_ms_with(session.until_ms)

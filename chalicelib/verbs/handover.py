@@ -8,13 +8,13 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib import lease_ids, sessions
 from chalicelib.clock import Now
-from chalicelib.errors import IdempotencyKeyReused
 from chalicelib.forms import Form, Write, compile_form, number, text
 from chalicelib.outcomes import Claimed, not_current
 from chalicelib.row import EXPIRED, HANDED_OVER, HELD, Lease, read
 from chalicelib.sessions import Alive, Dead
 from chalicelib.store import Applied
 from chalicelib.verbs import clauses
+from chalicelib.verbs.repeat import Repeatable
 from chalicelib.verbs.verb import AskSession, Settled
 
 _pass_on = (
@@ -62,25 +62,13 @@ def _condition(given: bool, looked: bool) -> Condition:
     return condition
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask(Repeatable):
     key: str
     lease_id: str
     to_owner: str
-    principal: str
-    request_key: str
-    idempotency_key: str | None
-    body_hash: str
     ttl_ms: int | None
     checkpoint_json: str | None
-
-    @property
-    def retry_key(self) -> str:
-        return self.idempotency_key or self.request_key
-
-    @property
-    def stored_hash(self) -> str:
-        return self.body_hash if self.idempotency_key else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +113,16 @@ class Handover:
         row = read(applied.row or {})
         return Claimed(row, applied.now, row.holder_until_ms)
 
-    def refused(self, row: Lease | None, now: Now) -> "Settled[Claimed] | Handover | AskSession[Claimed]":
+    def refused(
+        self, row: Lease | None, now: Now
+    ) -> "Settled[Claimed] | Handover | AskSession[Settled[Claimed] | Handover]":
         if row is not None and row.lease_id == self.ask.lease_id:
             return self._of_my_lease(row, now)
-        if row is not None and row.idempotency_key == self.ask.retry_key and row.principal == self.ask.principal:
+        if row is not None and self.ask.wrote(row):
             return Settled(self._my_own(row, now))
         raise not_current(row, now, "Nothing was handed over")
 
-    def _of_my_lease(self, row: Lease, now: Now) -> "Handover | AskSession[Claimed]":
+    def _of_my_lease(self, row: Lease, now: Now) -> "Handover | AskSession[Settled[Claimed] | Handover]":
         if row.session_until_ms is not None and row.session_until_ms <= now.ms and self.session_until_ms is None:
             return AskSession(
                 str(row.session_id), judges=False, answered=lambda session, _now: self._session_told(row, session)
@@ -147,12 +137,7 @@ class Handover:
 
     def _my_own(self, row: Lease, now: Now) -> Claimed:
         """The row carries my key, so an earlier copy of this very request was applied and its answer got lost."""
-        if row.body_hash != self.ask.stored_hash:
-            raise IdempotencyKeyReused(
-                "This idempotency_key was used for this name with another request. "
-                "Repeat a request unchanged, or choose a new key for a new one.",
-                field="idempotency_key",
-            )
+        self.ask.require_same_body(row)
         if row.state == HELD and row.holder_until_ms > now.ms:
             return Claimed(row, now, row.holder_until_ms)
         raise not_current(row, now, "The lease that was handed over has ended")

@@ -23,7 +23,7 @@ from chalicelib import lease_ids, sessions
 from chalicelib.clock import Now
 from chalicelib.forms import Form, Write, compile_form, number, text
 from chalicelib.outcomes import Kept, not_current
-from chalicelib.row import Lease, read
+from chalicelib.row import Lease, authority_until_ms, read
 from chalicelib.sessions import Alive, Dead
 from chalicelib.store import Applied
 from chalicelib.verbs import clauses
@@ -199,9 +199,9 @@ class Heartbeat:
         carried = shape.carries or bool(before.carried)
         return Kept(
             lease_id=self.ask.lease_id,
-            until_ms=_earlier(self._own_end_ms(before, now), session_until_ms, carried),
+            until_ms=authority_until_ms(self._own_end_ms(before, now), session_until_ms, carried=carried),
             now=now,
-            late=_earlier(before.expires_at_ms, session_until_ms, bool(before.carried)) <= now.ms,
+            late=before.until_ms_with(session_until_ms) <= now.ms,
             carried=carried,
             cancel_reason=before.cancel_reason,
         )
@@ -215,7 +215,9 @@ class Heartbeat:
             case "stays":
                 return before.expires_at_ms
 
-    def refused(self, row: Lease | None, now: Now) -> "Settled[Kept] | Heartbeat | AskSession[Kept]":
+    def refused(
+        self, row: Lease | None, now: Now
+    ) -> "Settled[Kept] | Heartbeat | AskSession[Settled[Kept] | Heartbeat]":
         if row is None or row.lease_id != self.ask.lease_id:
             raise not_current(row, now, "Stop the work that it protected, and claim it again if it still needs doing")
         is_bound = row.session_id is not None
@@ -265,9 +267,3 @@ class Heartbeat:
 
     def _wiser(self, **by: bool | int | None) -> "Heartbeat":
         return replace(self, known=replace(self.known, **by))  # type: ignore[arg-type]
-
-
-def _earlier(own_end_ms: int, session_until_ms: int | None, carried: bool) -> int:
-    if session_until_ms is None:
-        return own_end_ms
-    return session_until_ms if carried else min(own_end_ms, session_until_ms)

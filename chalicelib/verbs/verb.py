@@ -19,13 +19,16 @@ class Settled(Generic[Outcome]):
     outcome: Outcome
 
 
+Answered_co = TypeVar("Answered_co", covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class AskSession(Generic[Outcome]):
+class AskSession(Generic[Answered_co]):
     """Only the session can tell. A holder looks at it; anybody else judges it, which writes its death if it is due."""
 
     session_id: str
     judges: bool
-    answered: Callable[[Alive | Dead, Now], "Settled[Outcome] | Verb[Outcome]"]
+    answered: Callable[[Alive | Dead, Now], Answered_co]
 
 
 class Verb(Protocol[Outcome]):
@@ -38,4 +41,6 @@ class Verb(Protocol[Outcome]):
 
     def applied(self, applied: Applied) -> Outcome: ...
 
-    def refused(self, row: Lease | None, now: Now) -> "Settled[Outcome] | Verb[Outcome] | AskSession[Outcome]": ...
+    def refused(
+        self, row: Lease | None, now: Now
+    ) -> "Settled[Outcome] | Verb[Outcome] | AskSession[Settled[Outcome] | Verb[Outcome]]": ...

@@ -1,13 +1,59 @@
 """The compiled forms against what PynamoDB builds for the same update."""
 
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
 import pytest
 
-from chalicelib import tokens, verbs
+from chalicelib import recovery, sessions, tokens
 from chalicelib.forms import Form, compile_form, number, text
 from chalicelib.row import Lease
+from chalicelib.verbs import claim, ending, handover, heartbeat, release, steering
 from tests.world import World
 
-FORMS = {name: value for module in (verbs, tokens) for name, value in vars(module).items() if isinstance(value, Form)}
+
+def forms_in(value: object) -> Iterator[Form]:
+    if isinstance(value, Form):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from forms_in(inner)
+
+
+def shapes() -> Iterator[heartbeat.Shape]:
+    for bound, looked, carries, ordered, checkpoint, metadata, logged in product([False, True], repeat=7):
+        for end in ("given", "own", "stays"):
+            if bound or not (looked or carries):
+                yield heartbeat.Shape(bound, looked, carries, end, ordered, checkpoint, metadata, logged)
+
+
+MODULES = (tokens, sessions, recovery, release, ending, steering)
+NAMED = {
+    f"{module.__name__.split('.')[-1]}.{name}-{number}": form
+    for module in MODULES
+    for name, value in vars(module).items()
+    for number, form in enumerate(forms_in(value))
+}
+CLAIMS = {
+    f"claim-{seen}-{bound}": claim.form(seen, bound)
+    for seen in ("nothing", "fence", "dead holder")
+    for bound in (False, True)
+}
+HANDOVERS = {
+    f"handover-{number}": handover.form(given=given, looked=looked, checkpoint=checkpoint)
+    for number, (given, looked, checkpoint) in enumerate(product([False, True], repeat=3))
+}
+HEARTBEATS = {f"heartbeat-{number}": heartbeat.form(shape) for number, shape in enumerate(shapes())}
+FORMS = {**NAMED, **CLAIMS, **HANDOVERS, **HEARTBEATS}
+
+
+def test_no_verb_is_left_out() -> None:
+    assert {name.split(".")[0] for name in NAMED} == {module.__name__.split(".")[-1] for module in MODULES}
+    verbs_with_forms = {
+        file.stem for file in Path(claim.__file__).parent.glob("*.py") if "compile_form" in file.read_text()
+    }
+    assert verbs_with_forms == {"claim", "heartbeat", "handover", "release", "ending", "steering"}
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)

@@ -71,7 +71,8 @@ class Job:
         now = self._tick()
         rev = self.held["rev"] + (1 if logged else 0)
         kept = {**self.held, "op": "heartbeat", "rev": rev, "checkpoint": {"step": "secret-checkpoint"}}
-        return self._write(**{**kept, "heartbeat_at_ms": now, "expires_at_ms": now + 60_000})
+        at_ms = now if logged else self.held["at_ms"]
+        return self._write(**{**kept, "at_ms": at_ms, "heartbeat_at_ms": now, "expires_at_ms": now + 60_000})
 
     def release(self) -> Change:
         return self._end("release", RELEASED, RELEASED, attempt=0)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from chalicelib import positions
+from chalicelib import cursors, positions
 from chalicelib.auth import Principal
 from chalicelib.call import Answer, Call, Request
 from chalicelib.errors import Forbidden, InvalidInput, InvalidName
@@ -244,20 +244,20 @@ FOREIGN = [
     "====",
     "a b",
     "é",
-    positions.cursor("0"),
-    positions.cursor("1" * 14),
+    cursors.opaque("0"),
+    cursors.opaque("1" * 14),
     "A" * 5000,
 ]
 
 
-@pytest.mark.parametrize("cursor", [*FOREIGN, positions.cursor("1" * 15)])
+@pytest.mark.parametrize("cursor", [*FOREIGN, cursors.opaque("1" * 15)])
 def test_a_history_refuses_a_foreign_cursor(reader: Reader, cursor: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         reader.history(cursor=cursor)
     assert refused.value.details == {"field": "cursor"}
 
 
-@pytest.mark.parametrize("cursor", [*FOREIGN, positions.cursor(f"{1:016d}.{1:010d}")])
+@pytest.mark.parametrize("cursor", [*FOREIGN, cursors.opaque(f"{1:016d}.{1:010d}")])
 def test_a_feed_refuses_a_foreign_cursor(reader: Reader, cursor: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         reader.feed(cursor=cursor)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib import positions
+from chalicelib import cursors, positions
 from chalicelib.events import Event
 from chalicelib.times import NotATime, ms_of, rfc3339
 
@@ -29,9 +29,9 @@ def test_a_place_in_a_history_remembers_its_rev() -> None:
 @pytest.mark.parametrize("event_id", ["7de3041dd709b024af6f29e4fa13d34c", "a-b-c", "id.with.dots"])
 def test_a_cursor_comes_back_as_the_place_that_it_was_made_of(event_id: str) -> None:
     logged = positions.logged(EVENT, event_id, 1_795_000_000_000)
-    assert positions.in_feed(positions.cursor(logged)) == logged
+    assert positions.in_feed(cursors.opaque(logged)) == logged
     beside = positions.beside(EVENT, event_id)
-    assert positions.in_history(positions.cursor(beside)) == beside
+    assert positions.in_history(cursors.opaque(beside)) == beside
 
 
 def test_a_time_stands_before_all_that_is_logged_in_its_millisecond_and_after_the_one_before() -> None:
