@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
-from chalicelib import outcomes
+from chalicelib import names, outcomes
 from chalicelib.clock import Clock, Now
-from chalicelib.errors import UpstreamUnavailable
+from chalicelib.errors import LeaseNotCurrent, UpstreamUnavailable
 from chalicelib.forms import Write
 from chalicelib.held import HeldLeases
 from chalicelib.leases import MOST_WRITES, Leases, readable
-from chalicelib.outcomes import Claimed, Free, InDoubt, not_current
+from chalicelib.outcomes import Claimed, Free, InDoubt
 from chalicelib.row import Lease
 from chalicelib.store import AllApplied, NoneApplied, Store
 from chalicelib.verbs import claim
@@ -56,14 +56,27 @@ class Claims:
         mine = _claimed_before(asks, known, clock)
         if mine is not None:
             return mine
-        names = _sorted_out([ask for ask in asks if ask.key not in rows.unreadable], known, clock.now())
-        for ask in [*names.free, *names.doubtful]:
-            # Nobody is told that a name is taken which was never tried: if time runs out, this raises.
-            outcome = self._leases.claim(ask, clock)
+        backlog = _sorted_out([ask for ask in asks if ask.key not in rows.unreadable], known, clock.now())
+        for ask in [*backlog.free, *backlog.doubtful]:
+            outcome = self._claimed_unless_broken(ask, rows.unreadable, clock)
             if isinstance(outcome, Claimed):
                 return outcome
-            names.refusals[ask.key] = outcome
-        return NoneOf(list(names.refusals.values()), rows.unreadable)
+            if outcome is not None:
+                backlog.refusals[ask.key] = outcome
+        if rows.unreadable and not backlog.refusals:
+            raise _unreadable(rows.unreadable)
+        return NoneOf(list(backlog.refusals.values()), rows.unreadable)
+
+    def _claimed_unless_broken(self, ask: claim.Ask, broken: list[str], clock: Clock) -> claim.Outcome | None:
+        """What cannot be read of one name keeps nobody from the others. Nobody is told that a name is taken which was
+        never tried, either: when time runs out, the request fails."""
+        try:
+            return self._leases.claim(ask, clock)
+        except UpstreamUnavailable:
+            if not clock.allows_another_attempt():
+                raise
+            broken.append(ask.key)
+            return None
 
     def all_of(self, asks: Sequence[claim.Ask], clock: Clock) -> AllOf | NoneOf:
         """One transaction; another only where the refusals have shown that a wiser one will do."""
@@ -93,11 +106,15 @@ class Claims:
             else:
                 wiser.append(then)
         in_the_way = [outcome for outcome in settled if not isinstance(outcome, Claimed)]
+        mine = [outcome for outcome in settled if isinstance(outcome, Claimed)]
+        if mine and (wiser or in_the_way):  # my key claimed all of them once, and one of them has ended since
+            raise LeaseNotCurrent(
+                "A part of what this idempotency_key claimed has ended. Release the rest, and use a new key to claim "
+                "all of them again.",
+                still_held=[names.name_of(one.row.key) for one in mine],
+            )
         if in_the_way:
             return NoneOf(in_the_way)
-        mine = [outcome for outcome in settled if isinstance(outcome, Claimed)]
-        if mine and wiser:  # my key claimed all of them once, and one of them has ended since
-            raise not_current(None, clock.now(), "A part of what this idempotency_key claimed has ended. Use a new key")
         return AllOf(mine) if mine else wiser
 
     def _after(self, one: Claim, row: Lease | None, clock: Clock) -> Settled[claim.Outcome] | Claim:
@@ -123,22 +140,30 @@ def _claimed_before(asks: Sequence[claim.Ask], known: dict[str, Lease], clock: C
 
 
 def _sorted_out(asks: Sequence[claim.Ask], known: dict[str, Lease], now: Now) -> Sorted:
-    names = Sorted()
+    backlog = Sorted()
     for ask in asks:
         match outcomes.standing(known[ask.key], now) if ask.key in known else None:
             case None | Free():
-                names.free.append(ask)
+                backlog.free.append(ask)
             case InDoubt():
-                names.doubtful.append(ask)
+                backlog.doubtful.append(ask)
             case refusal:
-                names.refusals[ask.key] = refusal
-    return names
+                backlog.refusals[ask.key] = refusal
+    return backlog
 
 
 def from_the_callers_start(asks: Sequence[claim.Ask]) -> Sequence[claim.Ask]:
     """Each caller walks from a place of its own, so that a swarm does not queue at the same name."""
     start = zlib.crc32(asks[0].retry_key.encode()) % len(asks)
     return [*asks[start:], *asks[:start]]
+
+
+def _unreadable(keys: Sequence[str]) -> UpstreamUnavailable:
+    return UpstreamUnavailable(
+        "What is stored under these names cannot be read at the moment, so none is granted. Try again, or name others.",
+        logged=f"unreadable: {', '.join(keys)}",
+        retry_after_ms=1000,
+    )
 
 
 def _changing() -> UpstreamUnavailable:

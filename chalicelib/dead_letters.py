@@ -8,6 +8,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+# SQS takes 1 MiB, and two images of the largest row written in escapes are more.
+LARGEST_BODY = 1_000_000
+
 
 class Sqs(Protocol):
     """What is used of boto3's client."""
@@ -23,4 +26,8 @@ class DeadLetters:
     def send(self, record: Mapping[str, Any], why: str) -> None:
         # As ASCII, because SQS refuses some characters that a row may have.
         body = json.dumps({"why": why, "record": record}, default=str)
+        if len(body) > LARGEST_BODY:
+            about = {name: record.get(name) for name in ("eventID", "eventName")}
+            about["dynamodb"] = {name: record.get("dynamodb", {}).get(name) for name in ("Keys", "SequenceNumber")}
+            body = json.dumps({"why": why[:1000], "record": about, "cut": True}, default=str)
         self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)

@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib import names, outcomes, row
 from chalicelib.clock import Clock
-from chalicelib.outcomes import Held
+from chalicelib.outcomes import Held, Standing
 from chalicelib.row import Lease, RawRow, UnreadableRow
 from chalicelib.sessions import Sessions
 from chalicelib.store import Store
@@ -50,8 +50,8 @@ class HeldLeases:
         for _ in range(ROUNDS_FOR_A_PAGE):
             keys, more = self._keys(low, high, limit - len(held), clock)
             rows = self.rows(keys, clock)
-            standings = self.standings([one for one in rows.readable if wanted(one)], clock)
-            held += [standing for standing in standings if isinstance(standing, Held)]
+            rows.readable = [one for one in rows.readable if wanted(one)]
+            held += [seen for _, seen in self.standings(rows, clock) if isinstance(seen, Held)]
             unreadable += rows.unreadable
             if not more or len(held) == limit:
                 break
@@ -64,7 +64,8 @@ class HeldLeases:
 
     def _keys(self, low: str, high: str, limit: int, clock: Clock) -> tuple[Sequence[str], bool]:
         """One query a shard, merged by key. One key more than asked for tells whether there is another page."""
-        keys = sorted(key for shard in self.shards for key in self.keys_in_shard(shard, low, high, limit + 1, clock))
+        found = {key for shard in self.shards for key in self.keys_in_shard(shard, low, high, limit + 1, clock)}
+        keys = sorted(found)
         return keys[:limit], len(keys) > limit
 
     def rows(self, keys: Sequence[str], clock: Clock) -> Rows:
@@ -77,16 +78,20 @@ class HeldLeases:
                 rows.unreadable.append(_key_of(raw))
         return rows
 
-    def standings(self, rows: Sequence[Lease], clock: Clock) -> Sequence[outcomes.Standing]:
-        """How each stands. One batch read for all the sessions that tell how long their leases live."""
+    def standings(self, rows: Rows, clock: Clock) -> Sequence[tuple[Lease, Standing]]:
+        """How each stands. One batch read for all the sessions that tell how long their leases live; a lease whose
+        session cannot be read cannot be read either."""
         now = clock.now()
-        by_row = [outcomes.standing(one, now) for one in rows]
-        doubtful = [one for one, seen in zip(rows, by_row, strict=True) if outcomes.needs_its_session(one, seen)]
-        asked = {str(one.session_id) for one in doubtful}
+        by_row = [(one, outcomes.standing(one, now)) for one in rows.readable]
+        asked = {str(one.session_id) for one, seen in by_row if outcomes.needs_its_session(one, seen)}
         told = self._sessions.looked_up_all(asked, clock) if asked else {}
+        rows.unreadable += [
+            one.key for one, seen in by_row if outcomes.needs_its_session(one, seen) and str(one.session_id) not in told
+        ]
         return [
-            outcomes.standing_by(one, told[str(one.session_id)], now) if outcomes.needs_its_session(one, seen) else seen
-            for one, seen in zip(rows, by_row, strict=True)
+            (one, outcomes.standing_by(one, told[str(one.session_id)], now) if str(one.session_id) in told else seen)
+            for one, seen in by_row
+            if one.key not in rows.unreadable
         ]
 
 

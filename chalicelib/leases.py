@@ -11,7 +11,7 @@ from chalicelib.errors import UpstreamUnavailable
 from chalicelib.forms import Write
 from chalicelib.outcomes import Claimed, Delayed, Done, Free, Held, InDoubt, Kept, Released
 from chalicelib.row import Lease, RawRow, UnreadableRow
-from chalicelib.sessions import Sessions
+from chalicelib.sessions import Alive, Sessions
 from chalicelib.store import Applied, Store
 from chalicelib.verbs import claim, ending, handover, heartbeat, release, steering
 from chalicelib.verbs.steering import Overdue, Steered
@@ -75,7 +75,7 @@ class Leases:
         match outcomes.standing(seen, now):
             case InDoubt():
                 session = self._sessions.judged(str(seen.session_id), clock)
-                if isinstance(outcomes.standing_by(seen, session, clock.now()), Held):
+                if isinstance(session, Alive):
                     return False
                 return self.settle(ending.Expire(seen, session_is_dead=True), clock)
             case Held():
@@ -88,7 +88,7 @@ class Leases:
         for _ in range(MOST_WRITES):
             result = self._store.apply(partial(self._write, verb), clock)
             if isinstance(result, Applied):
-                return verb.applied(result)
+                return _told(verb, result)
             then = verb.refused(readable(result.row) if result.row else None, result.now)
             if isinstance(then, AskSession):
                 then = self.asked(then, clock)
@@ -111,10 +111,21 @@ def readable(raw: RawRow) -> Lease:
     try:
         return row.read(raw)
     except UnreadableRow as error:
-        raise UpstreamUnavailable(
-            "What is stored under this name cannot be read, so it is granted to nobody. An operator must mend the row.",
-            logged=f"unreadable row: {error}",
-        ) from error
+        raise _unreadable(error) from error
+
+
+def _told(verb: Verb[Outcome], applied: Applied) -> Outcome:
+    try:
+        return verb.applied(applied)
+    except UnreadableRow as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: UnreadableRow) -> UpstreamUnavailable:
+    return UpstreamUnavailable(
+        "What is stored under this name cannot be read, so it is granted to nobody. An operator must mend the row.",
+        logged=f"unreadable row: {error}",
+    )
 
 
 def _changing(key: str) -> UpstreamUnavailable:

@@ -20,6 +20,8 @@ _prefix = re.compile(r"[A-Za-z0-9._:@/-]*")
 
 # Both stand outside a name's alphabet, one below and one above all of it, and so bound a range of keys.
 _BELOW_ALL, _ABOVE_ALL = " ", "~"
+# Below and above every key of every namespace. Housekeeping rows start with #, and no index has them.
+LOWEST_KEY, HIGHEST_KEY = "!", "~"
 
 
 def from_path(segment: str) -> str:

@@ -114,11 +114,17 @@ def standing(row: Lease, now: Now) -> Standing:
 
 
 def standing_by(row: Lease, session: Alive | Dead, now: Now) -> Held | Delayed | Free:
-    """The same, when its session has been looked at."""
+    """The same for those who only look, when they have looked at its session too: what a claim would find."""
+    known_until_ms = row.until_ms_with(session.until_ms) if isinstance(session, Alive) else row.holder_until_ms
+    if known_until_ms > now.free_before_ms:
+        return Held(row, now, known_until_ms)
+    return _over(row, now, row.holder_until_ms)
+
+
+def standing_judged(row: Lease, session: Alive | Dead, now: Now) -> Held | Delayed | Free:
+    """The same for those who act on it: a session whose death is not written lives, whatever the clock says by now."""
     if isinstance(session, Alive):
-        until_ms = row.until_ms_with(session.until_ms)
-        if until_ms > now.free_before_ms:
-            return Held(row, now, until_ms)
+        return Held(row, now, row.until_ms_with(session.until_ms))
     return _over(row, now, row.holder_until_ms)
 
 

@@ -134,6 +134,7 @@ _shown = tuple(name for name, attribute in Lease.get_attributes().items() if isi
 # The last millisecond that RFC 3339 can write, and the last fence that a double can hold.
 LATEST_MS = 253_402_300_799_999
 HIGHEST_FENCE = 2**53 - 1
+_LONGEST_MS = {"lease_ttl_ms": 24 * 3600 * 1000, "lock_delay_ms": 30_000}
 
 
 def read(raw: RawRow) -> Lease:
@@ -150,7 +151,7 @@ def read(raw: RawRow) -> Lease:
 
 
 def _out_of_range(row: Lease) -> list[str]:
-    wrong = [name for name in _times if not 0 <= (getattr(row, name) or 0) <= LATEST_MS]
+    wrong = [name for name in _times if not 0 <= (getattr(row, name) or 0) <= _LONGEST_MS.get(name, LATEST_MS)]
     return wrong if 0 <= row.fence <= HIGHEST_FENCE else [*wrong, "fence"]
 
 

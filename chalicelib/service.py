@@ -16,6 +16,7 @@ from chalicelib.event_reader import EventReader
 from chalicelib.held import HeldLeases
 from chalicelib.leases import Leases
 from chalicelib.recovery import Recovery
+from chalicelib.recovery_marks import Marks
 from chalicelib.sessions import Sessions
 from chalicelib.settings import Settings
 from chalicelib.store import DynamoDB, Store
@@ -85,7 +86,7 @@ def build(
         held=held,
         sessions=sessions,
         bound=BoundLeases(rows, leases),
-        recovery=Recovery(rows, leases, held),
+        recovery=Recovery(Marks(rows), leases, held),
         events=EventReader(
             Store(client, settings.events_table), feed_shards=settings.feed_shards, feed_lag_ms=settings.feed_lag_ms
         ),

@@ -10,6 +10,7 @@ because a keepalive that read its clock in time may land late:
 from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from pynamodb.attributes import JSONAttribute, UnicodeAttribute
 from pynamodb.exceptions import AttributeDeserializationError
 from pynamodb.models import Model
@@ -18,12 +19,13 @@ from chalicelib.auth import Principal
 from chalicelib.clock import Clock, Now
 from chalicelib.errors import NotFound, SessionExpired, UpstreamUnavailable
 from chalicelib.forms import Write, compile_form, number, text
-from chalicelib.row import RawRow, WholeNumberAttribute
+from chalicelib.row import LATEST_MS, RawRow, WholeNumberAttribute
 from chalicelib.store import Applied, Store
 
 ALIVE, DEAD, DELETED = "alive", "dead", "deleted"
 LONGEST_TTL_MS = 3_600_000
-# A session's row outlives its end by 7 days: one that TTL has cleaned away is dead to every lease that names it.
+# A session's row outlives its end by 7 days, and a day for clocks that were wrong: one that TTL has cleaned away is
+# dead to every lease that names it.
 RETENTION_MS = 8 * 24 * 3600 * 1000
 
 
@@ -157,10 +159,8 @@ class Sessions:
 
     def create(self, new: NewSession, by: Principal, clock: Clock) -> Session:
         result = self._store.apply(partial(create, new, by), clock)
-        if result.row is None:
-            raise _gone()
-        # Refused by a row with our own new id: the reply of the first attempt was lost.
-        return read(result.row)
+        # If it was refused, then by a row with our own new id: the reply of the first attempt was lost.
+        return read(result.row or {"session_id": {"S": new.session_id}})
 
     def keepalive(self, session_id: str, by: Principal, clock: Clock) -> Session:
         result = self._store.apply(partial(keepalive, session_id, by), clock)
@@ -196,19 +196,38 @@ class Sessions:
         return _standing(self._store.get({"session_id": {"S": session_id}}, clock))
 
     def looked_up_all(self, session_ids: set[str], clock: Clock) -> dict[str, Alive | Dead]:
+        """Those that can be read; one that somebody edited by hand is left out, and keeps nobody from the others."""
         rows = self._store.get_many([{"session_id": {"S": one}} for one in sorted(session_ids)], clock)
-        found = {raw["session_id"]["S"]: _standing(raw) for raw in rows}
-        return {one: found.get(one, Dead()) for one in session_ids}
+        found = {str(raw["session_id"]["S"]): raw for raw in rows}
+        return {one: _standing(found.get(one)) for one in session_ids if one not in found or _is_readable(found[one])}
 
 
 def read(raw: RawRow) -> Session:
     try:
         session = Session.from_raw_data(dict(raw))
-    except (AttributeDeserializationError, ValueError, TypeError) as error:
+        msgspec.json.encode(session.metadata)  # what cannot be shown cannot be read
+    except (AttributeDeserializationError, ValueError, TypeError, RecursionError) as error:
         raise _unreadable(raw) from error
-    if any(getattr(session, name) is None for name in _required):
+    if any(getattr(session, name) is None for name in _required) or not _makes_sense(session):
         raise _unreadable(raw)
     return session
+
+
+def _makes_sense(session: Session) -> bool:
+    times = (session.created_at_ms, session.heartbeat_at_ms, session.expires_at_ms)
+    return (
+        session.state in (ALIVE, DEAD, DELETED)
+        and 0 < session.ttl_ms <= LONGEST_TTL_MS
+        and all(0 <= ms <= LATEST_MS for ms in times)
+    )
+
+
+def _is_readable(raw: RawRow) -> bool:
+    try:
+        read(raw)
+    except UpstreamUnavailable:
+        return False
+    return True
 
 
 def expired() -> SessionExpired:

@@ -267,13 +267,13 @@ def _cancellation(error: ClientError, now: Now) -> list[Refused | None]:
     if reasons is None:
         raise error
     codes = {reason.get("Code") for reason in reasons}
+    if "TransactionConflict" in codes:
+        raise _Conflict
     if "ConditionalCheckFailed" in codes:
         return [
             Refused(reason.get("Item"), now) if reason.get("Code") == "ConditionalCheckFailed" else None
             for reason in reasons
         ]
-    if "TransactionConflict" in codes:
-        raise _Conflict
     raise error
 
 

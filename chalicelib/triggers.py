@@ -11,7 +11,7 @@ from chalicelib import log, times
 from chalicelib.bus import Bus
 from chalicelib.dead_letters import DeadLetters
 from chalicelib.event_log import EventLog
-from chalicelib.recovery import BUDGET_MS
+from chalicelib.recovery import RUN_BUDGET_MS
 from chalicelib.service import Service
 from chalicelib.store import Store
 from chalicelib.stream import StreamHandler
@@ -31,9 +31,9 @@ def recover(service: Service, emit: Emit, time: str) -> None:
     """Each minute, over all namespaces. The schedule's own time is the stamp that this clock is held against."""
     stamp_ms = times.ms_of(time)
     late_ms = service.clock(stamp_ms).now().ms - stamp_ms
-    swept = service.recovery.sweep_all(lambda: service.clock(stamp_ms), budget_ms=max(0, BUDGET_MS - late_ms))
-    for key in swept.unreadable:
-        emit(log.fault("sweep", "noted", f"unreadable row left alone by the sweep: {key}"))
+    swept = service.recovery.sweep_all(lambda: service.clock(stamp_ms), budget_ms=max(0, RUN_BUDGET_MS - late_ms))
+    for trouble in swept.troubles:
+        emit(log.fault("sweep", "noted", trouble))
     emit(log.sweep(recovered=len(swept.recovered), examined=swept.examined, complete=swept.stopped is None))
 
 

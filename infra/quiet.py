@@ -9,7 +9,7 @@ from infra.messages import HttpRequest, HttpResponse
 
 # Nobody has asked for anything for so long: a client that works through a backlog is between two requests.
 QUIET_SECONDS = 0.05
-# However busy it is, the log is no further behind than this and the time that it takes to write.
+# However busy it is, the log begins to follow after this, and goes on until it has caught up.
 LONGEST_SECONDS = 2.0
 
 
@@ -33,6 +33,8 @@ class WatchedGateway(Gateway):
 
         def waits(seconds: float) -> bool:
             ended = wait(seconds)
+            if not seconds:  # in the middle of a backlog, which would only grow
+                return ended
             latest = self._clock() + LONGEST_SECONDS
             while not ended and self._quiet_in() > 0 and self._clock() < latest:
                 ended = wait(self._quiet_in())

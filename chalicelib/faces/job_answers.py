@@ -12,7 +12,7 @@ from chalicelib.wire import jobs as wire
 
 
 def claimed(outcome: Claimed) -> wire.JobClaimed:
-    row, left_ms = outcome.row, outcome.until_ms - outcome.now.ms
+    row, left_ms = outcome.row, max(0, outcome.until_ms - outcome.now.ms)
     return wire.JobClaimed(
         status="claimed",
         job=names.name_of(row.key),

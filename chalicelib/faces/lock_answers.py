@@ -23,8 +23,7 @@ def acquire(outcome: claim.Outcome, jitter: Jitter, warnings: list[str]) -> wire
         case Held(row, now, until_ms):
             return _held(row, until_ms, until_ms - now.ms, spread(outcome.free_in_ms, jitter), warnings)
         case Done(row, now, until_ms):
-            left_ms = until_ms - now.ms
-            return _held(row, until_ms, left_ms, spread(left_ms, jitter), warnings)
+            return _held(row, until_ms, until_ms - now.ms, spread(until_ms - now.judged_ms, jitter), warnings)
         case Delayed():
             return _delayed(outcome, jitter, warnings)
         case Exhausted():
@@ -32,7 +31,7 @@ def acquire(outcome: claim.Outcome, jitter: Jitter, warnings: list[str]) -> wire
 
 
 def _acquired(outcome: Claimed, warnings: list[str]) -> wire.Acquired:
-    left_ms = outcome.until_ms - outcome.now.ms
+    left_ms = max(0, outcome.until_ms - outcome.now.ms)
     return wire.Acquired(
         status="acquired",
         lease_id=str(outcome.row.lease_id),

@@ -13,8 +13,8 @@ def recover(call: Call) -> Answer:
     start = _place(call.request.query["cursor"], call) if "cursor" in call.request.query else None
     low, high = names.key_range(call.principal.namespace, call.principal.prefix, None)
     swept = call.service.recovery.sweep_range(low, high, start, call.clock)
-    for key in swept.unreadable:
-        call.note(f"unreadable row left alone by the sweep: {key}")
+    for trouble in swept.troubles:
+        call.note(f"left alone by the sweep: {trouble}")
     recovered = [_recovered(row) for row in swept.recovered]
     cursor = _cursor(swept.stopped) if swept.stopped else None
     return Answer(wire.Recovery(recovered, swept.examined, cursor), outcome="recovered")

@@ -21,7 +21,7 @@ from chalicelib.outcomes import (
     InDoubt,
     not_current,
     standing,
-    standing_by,
+    standing_judged,
 )
 from chalicelib.row import EXPIRED, HELD, Lease, read
 from chalicelib.sessions import Alive, Dead
@@ -107,7 +107,6 @@ _take: tuple[Action, ...] = (
     Lease.reason.remove(),
     Lease.result.remove(),
     Lease.done_until_ms.remove(),
-    Lease.last_request.remove(),
 )
 _bind: tuple[Action, ...] = (
     Lease.session_id.set(text("session_id")),
@@ -232,7 +231,7 @@ class Claim:
         return replace(self, seen=seen)
 
     def _judged_dead(self, row: Lease, session: Alive | Dead, now: Now) -> "Settled[Outcome] | Claim":
-        match standing_by(row, session, now):
+        match standing_judged(row, session, now):
             case Free():
                 dead = DeadHolder(
                     lease_id=str(row.lease_id),

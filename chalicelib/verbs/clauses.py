@@ -24,6 +24,11 @@ def _typed(attribute: Attribute[Any]) -> Condition:
     return condition
 
 
+def _absent_or_typed(attribute: Attribute[Any]) -> Condition:
+    condition: Condition = attribute.does_not_exist() | _typed(attribute)
+    return condition
+
+
 never_seen = Lease.key.does_not_exist()
 ended = Lease.state.is_in(RELEASED, EXPIRED)
 done_is_over = (Lease.state == DONE) & (Lease.done_until_ms <= number("judged_ms"))
@@ -57,7 +62,10 @@ whole = (
     & _typed(Lease.expires_at_ms)
     & _typed(Lease.lock_delay_ms)
     & _typed(Lease.available_at_ms)
-    & (Lease.reason.does_not_exist() | _typed(Lease.reason))
+    & _absent_or_typed(Lease.reason)
+    & _absent_or_typed(Lease.checkpoint)
+    & _absent_or_typed(Lease.last_lease_id)
+    & _absent_or_typed(Lease.last_request)
 )
 
 

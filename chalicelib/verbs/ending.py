@@ -5,7 +5,8 @@ from uuid import UUID
 
 from chalicelib.clock import Now
 from chalicelib.forms import Write, compile_form, number, text
-from chalicelib.row import EXPIRED, HELD, RELEASED, Lease
+from chalicelib.outcomes import Delayed, Free, standing
+from chalicelib.row import EXPIRED, RELEASED, Lease
 from chalicelib.store import Applied
 from chalicelib.verbs import clauses
 from chalicelib.verbs.verb import Settled
@@ -21,7 +22,8 @@ LAPSED = compile_form(
 LEFT_BY_THE_DEAD = compile_form(Lease, condition=clauses.as_seen, actions=_expire)
 SESSION_DELETED = compile_form(
     Lease,
-    condition=(Lease.state == HELD) & (Lease.session_id == text("session_id")) & clauses.ttl_covers_fence,
+    # What was over before stays for the sweep to mark: an end by time is counted against the job, a release is not.
+    condition=clauses.live & (Lease.session_id == text("session_id")) & clauses.ttl_covers_fence,
     actions=(*clauses.changed("release"), *clauses.over(RELEASED, how=RELEASED), Lease.attempt.set(0)),
 )
 
@@ -69,13 +71,18 @@ class EndWithSession:
     fence_seen: int = 0
 
     def write(self, now: Now, _drawn: UUID) -> Write:
-        values: dict[str, str | int] = {"session_id": self.session_id, "now_ms": now.ms, "ended_at_ms": now.ms}
+        values: dict[str, str | int] = {
+            "session_id": self.session_id,
+            "now_ms": now.ms,
+            "ended_at_ms": now.ms,
+            "free_before_ms": now.free_before_ms,
+        }
         return Write(SESSION_DELETED, self.key, {**values, **clauses.kept_until(now.ms, self.fence_seen)})
 
     def applied(self, _applied: Applied) -> bool:
         return True
 
-    def refused(self, row: Lease | None, _now: Now) -> "Settled[bool] | EndWithSession":
-        if row is not None and row.session_id == self.session_id and row.state == HELD:
-            return EndWithSession(self.key, self.session_id, row.fence)
-        return Settled(False)
+    def refused(self, row: Lease | None, now: Now) -> "Settled[bool] | EndWithSession":
+        if row is None or row.session_id != self.session_id or isinstance(standing(row, now), Delayed | Free):
+            return Settled(False)
+        return EndWithSession(self.key, self.session_id, row.fence)

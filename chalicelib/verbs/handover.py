@@ -33,7 +33,6 @@ _pass_on = (
     Lease.previous_ended_at_ms.set(number("now_ms")),
     Lease.previous_reason.set(""),
     Lease.ended.set(EXPIRED),
-    Lease.last_request.remove(),
     *clauses.cleared,
 )
 _given_end = (

@@ -88,7 +88,7 @@ _bindings: dict[tuple[bool, bool], Condition] = {
 _ends: dict[End, Condition] = {
     "given": Lease.expires_at_ms <= number("expires_at_ms"),
     # There is no adding up of three: where a lock delay counts from the end, the TTL has to be given.
-    "own": Lease.lock_delay_ms == 0,
+    "own": (Lease.lock_delay_ms == 0) & (Lease.lease_ttl_ms <= clauses.LONGEST_TTL_MS),
 }
 _moves: dict[End, tuple[Action, ...]] = {
     "given": (
@@ -116,7 +116,9 @@ def _condition(shape: Shape) -> Condition:
 
 
 def _actions(shape: Shape) -> list[Action]:
-    actions = [Lease.op.set("heartbeat"), Lease.heartbeat_at_ms.set(number("now_ms")), *_moves[shape.end]]
+    actions = [Lease.op.set("heartbeat"), *_moves[shape.end]]
+    if shape.ordered:
+        actions.append(Lease.heartbeat_at_ms.set(number("now_ms")))
     if not shape.bound:
         actions.append(Lease.ttl.set(number("ttl")))
     if shape.looked:
@@ -157,8 +159,9 @@ class Heartbeat:
             looked=self.known.session_until_ms is not None,
             carries=carries,
             end=end,
-            # What an older heartbeat leaves behind must not replace what a newer one left.
-            ordered=end != "given" or checkpoint or metadata,
+            # What an older heartbeat leaves behind must not replace what a newer one left: once one has come, this one
+            # may still move the end, and nothing else.
+            ordered=not self.known.a_later_one_came,
             checkpoint=checkpoint,
             metadata=metadata,
             logged=self.ask.logged,

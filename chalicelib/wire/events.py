@@ -12,7 +12,8 @@ Detail = Annotated[
     Meta(
         description="What this type adds. Claimed, taken_over, handed_over: `previous` (null, or owner, ended, "
         "ended_at, reason), `session`, `ttl_seconds`, `acquired_at`. Released, failed: `reason`. Evicted, "
-        "cancel_requested, reopened: `reason`, `by` (a pseudonym of the token that asked for it). Done: `reason`, `result`, `done_until`. Expired: `expired_at`. Heartbeat: nothing.",
+        "cancel_requested, reopened: `reason`, `by` (a pseudonym of the token that asked for it). Done: `reason`, "
+        "`result`, `done_until`. Expired: `expired_at`. Heartbeat: nothing.",
         extra_json_schema={"type": "object"},
     ),
 ]

@@ -166,6 +166,13 @@ FREE_BUT_WRONG: list[dict[str, Any]] = [
     {"owner": {"N": "7"}},
     {"ended": {"N": "7"}},
     {"expires_at_ms": {"S": "soon"}},
+    {"remove": ("principal",)},
+    {"remove": ("idempotency_key",)},
+    {"remove": ("body_hash",)},
+    {"remove": ("available_at_ms",)},
+    {"reason": {"N": "1"}},
+    {"checkpoint": {"N": "1"}},
+    {"last_lease_id": {"N": "1"}},
 ]
 
 
@@ -187,3 +194,35 @@ def test_a_broken_row_is_left_out_of_a_list_and_named(world: World) -> None:
     page = world.service.held.page("default/", "default/~", 10, lambda _row: True, world.clock())
     assert [held.row.key for held in page.held] == ["default/whole"]
     assert page.unreadable == ["default/broken"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"metadata": {"N": "1"}},
+        {"attempt": {"S": "one"}},
+        {"previous_reason": {"N": "1"}},
+        {"lease_ttl_ms": {"N": "253402300799999"}},
+        {"checkpoint": {"S": "{bad"}},
+    ],
+    ids=str,
+)
+def test_the_holder_of_a_row_edited_by_hand_is_told_of_an_outage_and_no_crash(
+    world: World, edit: dict[str, Any]
+) -> None:
+    lease = world.claimed()
+    world.edit(**edit)
+    with pytest.raises(UpstreamUnavailable):
+        world.heartbeat(lease.lease_id)
+    with pytest.raises(UpstreamUnavailable):
+        world.cancel()
+    with pytest.raises(UpstreamUnavailable):
+        world.renew(lease.lease_id)
+
+
+def test_a_checkpoint_that_is_no_json_is_an_outage_of_its_name_and_no_crash(world: World) -> None:
+    world.release(world.claimed().lease_id)
+    world.time.advance(ms=1)
+    world.edit(checkpoint={"S": "{bad"})
+    with pytest.raises(UpstreamUnavailable):
+        world.claim()

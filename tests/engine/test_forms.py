@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib import recovery, sessions, tokens
+from chalicelib import recovery_marks, sessions, tokens
 from chalicelib.forms import Form, compile_form, number, text
 from chalicelib.row import Lease
 from chalicelib.verbs import claim, ending, handover, heartbeat, release, steering
@@ -28,7 +28,7 @@ def shapes() -> Iterator[heartbeat.Shape]:
                 yield heartbeat.Shape(bound, looked, carries, end, ordered, checkpoint, metadata, logged)
 
 
-MODULES = (tokens, sessions, recovery, release, ending, steering)
+MODULES = (tokens, sessions, recovery_marks, release, ending, steering)
 NAMED = {
     f"{module.__name__.split('.')[-1]}.{name}-{number}": form
     for module in MODULES

@@ -83,3 +83,13 @@ def test_a_heartbeat_raises_rev_only_where_heartbeats_are_logged(world: World) -
     world.time.advance(ms=5)
     world.heartbeat(lease.lease_id, logged=True)
     assert (world.row().rev, world.row().at_ms) == (2, world.time.ms)
+
+
+def test_an_older_renewal_in_between_lets_no_older_checkpoint_through(world: World) -> None:
+    lease = world.claimed(ttl_ms=60_000)
+    world.time.advance(seconds=10)
+    world.heartbeat(lease.lease_id, checkpoint_json='"newest"')
+    world.heartbeat(lease.lease_id, ttl_ms=120_000, skew_ms=-300)
+    world.heartbeat(lease.lease_id, checkpoint_json='"older"', skew_ms=-200)
+    assert world.row().checkpoint == "newest"
+    assert world.row().expires_at_ms == world.time.ms - 300 + 120_000

@@ -1,10 +1,10 @@
 """The sweep: only what it saw is marked, and a mass death starves nobody."""
 
-import json
 from typing import Any
 
 import pytest
 
+from chalicelib.clock import Clock
 from chalicelib.outcomes import Held
 from chalicelib.recovery import ROWS_OF_A_PAGE
 from chalicelib.verbs.ending import Expire
@@ -106,28 +106,64 @@ def test_a_run_goes_on_where_the_last_one_stopped_and_then_from_the_start(world:
     assert world.service.recovery.sweep_all(world.clock, budget_ms=0).stopped is not None
     world.claimed("aaa", ttl_ms=1_000)
     world.time.advance(seconds=60)
-    for _ in range(2):
-        swept = world.service.recovery.sweep_all(world.clock)
-    assert swept.stopped is None
+    assert world.service.recovery.sweep_all(world.clock).stopped is None
     assert world.held_names() == []
 
 
-def test_a_page_of_the_sweep_costs_the_same_with_many_leases_as_with_few(world: World) -> None:
-    dead_rows(world, 100)
-    costs = []
-    for more in (0, 2_000):
-        if more:
-            dead_rows(world, more)
+def test_a_run_reads_no_more_than_its_page_with_many_leases_as_with_few(world: World) -> None:
+    calls = []
+    for number in (100, 2_000):
+        dead_rows(world, number)
         world.transport.forget()
-        shard = world.service.held.shards[0]
-        keys = world.service.held.keys_in_shard(shard, "!", "~", 20, world.clock())
-        world.service.held.rows(keys, world.clock())
-        bodies = [json.loads(body) for body in world.transport.requests]
-        costs.append((world.transport.calls.copy(), len(keys), len(bodies)))
-    assert costs[0] == costs[1]
+        assert world.service.recovery.sweep_all(world.clock, budget_ms=0).recovered == []
+        calls.append(sorted(world.transport.calls))
+    few, many = calls
+    assert few == ["BatchGetItem"] * 4 + ["GetItem"] * 4 + ["Query"] * 4
+    assert many == [*few, *["UpdateItem"] * 4], "the marks say where to go on"
 
 
 def test_a_sweep_of_nothing_is_one_read_and_one_query_a_shard(world: World) -> None:
     world.transport.forget()
     assert world.sweep() == []
     assert sorted(world.transport.calls) == ["GetItem"] * 4 + ["Query"] * 4
+
+
+def test_a_broken_mark_starts_the_shard_anew(world: World) -> None:
+    world.claimed(ttl_ms=TTL_MS)
+    for shard in world.service.held.shards:
+        world.dynamodb.put_item(TableName=world.settings.leases_table, Item={"key": {"S": f"#recovery/{shard}"}})
+    world.time.advance(seconds=60)
+    assert world.sweep() == ["job"]
+
+
+def test_a_shard_that_cannot_be_read_keeps_no_other_from_being_looked_at(world: World) -> None:
+    for number in range(12):
+        world.claimed(f"job-{number}", ttl_ms=TTL_MS)
+    world.time.advance(seconds=60)
+    world.transport.lose_request(times=2)
+    swept = world.service.recovery.sweep_all(world.clock)
+    assert 0 < len(swept.recovered) < 12
+    assert len(swept.troubles) == 1
+    assert len(swept.recovered) + len(world.sweep()) == 12
+
+
+def test_a_range_is_worked_off_from_where_the_last_request_stopped(world: World) -> None:
+    dead_rows(world, 900)
+    world.time.advance(seconds=60)
+    recovered: list[str] = []
+    requests, place = 0, None
+    while requests == 0 or place is not None:
+        requests += 1
+        swept = world.service.recovery.sweep_range("default/", "default/~", place, _ticking_as_it_is_read(world))
+        recovered += [row.key for row in swept.recovered]
+        place = swept.stopped
+    assert requests > 1
+    assert len(recovered) == len(set(recovered)) == 901
+
+
+def _ticking_as_it_is_read(world: World) -> Clock:
+    def read_us() -> int:
+        world.time.advance(ms=2)
+        return world.time.us
+
+    return Clock(read_us, stamp_ms=None, margin_ms=MARGIN_MS)

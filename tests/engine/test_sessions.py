@@ -1,10 +1,12 @@
 """Sessions and what hangs on them, when messages are late and clocks differ."""
 
+from typing import Any
+
 import pytest
 
-from chalicelib.errors import LeaseNotCurrent, SessionExpired
+from chalicelib.errors import LeaseNotCurrent, SessionExpired, UpstreamUnavailable
 from chalicelib.outcomes import Claimed, Delayed, Free, Held
-from chalicelib.sessions import Dead
+from chalicelib.sessions import Dead, Session
 from tests.world import MARGIN_MS, World
 
 SESSION_MS = 10_000
@@ -259,3 +261,82 @@ def test_renewals_in_a_session_do_not_crowd_before_its_known_end(world: World) -
         left_ms = renewed.until_ms - renewed.now.ms
         renewals += 1
     assert renewals <= 24
+
+
+def about_to_be_judged(world: World) -> Session:
+    """A carried job whose session was kept alive since, one millisecond before its death may be written."""
+    session = world.session(ttl_ms=SESSION_MS)
+    world.heartbeat(world.claimed(session=session).lease_id)
+    world.time.advance(ms=5_000)
+    kept = world.keepalive(session)
+    world.time.us = (kept.expires_at_ms + MARGIN_MS) * 1000 - 1000
+    return session
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_a_session_that_was_read_as_alive_lives_though_its_time_runs_out_meanwhile(world: World, stamped: bool) -> None:
+    session = about_to_be_judged(world)
+    world.transport.after_next(lambda: None)
+    world.transport.after_next(lambda: world.time.advance(ms=2))
+    stamp_ms = world.time.ms + 100 if stamped else None
+    assert isinstance(world.submit(world.ask(owner="next"), stamp_ms=stamp_ms), Held)
+    assert world.keepalive(session, skew_ms=-3).state == "alive"
+
+
+def test_the_sweep_leaves_what_it_read_as_alive_alone_though_its_time_runs_out_meanwhile(world: World) -> None:
+    about_to_be_judged(world)
+    seen = world.row()
+    world.transport.after_next(lambda: world.time.advance(ms=2))
+    assert world.service.leases.expire_if_over(seen, world.clock()) is False
+
+
+def test_a_carried_job_looks_held_for_as_long_as_a_claim_finds_it_so(world: World) -> None:
+    """Its session was deleted, and the index had not heard of it: what the row knows holds until then."""
+    session = world.session(ttl_ms=SESSION_MS)
+    world.heartbeat(world.claimed(session=session).lease_id)
+    world.service.sessions.delete(session.session_id, world.me, world.clock())
+    assert isinstance(world.claim(owner="next"), Held)
+    assert isinstance(world.inspect(), Held)
+    assert world.held_names() == ["job"]
+
+
+def test_the_end_of_a_session_counts_what_was_over_before_against_the_job(world: World) -> None:
+    session = world.session(ttl_ms=60_000)
+    world.claimed(session=session, ttl_ms=1_000)
+    world.time.advance(seconds=10)
+    world.service.sessions.delete(session.session_id, world.me, world.clock())
+    assert world.service.bound.end_all(session.session_id, world.clock()) == 0
+    assert world.sweep() == ["job"]
+    assert (world.row().ended, world.row().attempt) == ("expired", 1)
+
+
+WRONG_SESSIONS = [
+    {"expires_at_ms": {"S": "soon"}},
+    {"expires_at_ms": {"N": "999999999999999999"}},
+    {"ttl_ms": {"N": "3600001"}},
+    {"state": {"S": "Alive"}},
+    {"state": {"N": "1"}},
+    {"metadata": {"S": '"\\ud800"'}},
+    {"principal": {"NULL": True}},
+]
+
+
+@pytest.mark.parametrize("edit", WRONG_SESSIONS, ids=str)
+def test_a_session_edited_by_hand_frees_nothing_and_keeps_nobody_from_the_others(
+    world: World, edit: dict[str, Any]
+) -> None:
+    session = world.session(ttl_ms=SESSION_MS)
+    world.heartbeat(world.claimed("broken", session=session).lease_id, "broken")
+    world.claimed("dead", ttl_ms=1_000)
+    world.claimed("whole", ttl_ms=3_600_000)
+    table, key = world.settings.sessions_table, {"session_id": {"S": session.session_id}}
+    item = world.dynamodb.get_item(TableName=table, Key=key)["Item"]
+    world.dynamodb.put_item(TableName=table, Item={**item, **edit})
+    world.time.advance(ms=OVER_MS)
+    with pytest.raises(UpstreamUnavailable):
+        world.claim("broken", owner="next")
+    with pytest.raises(UpstreamUnavailable):
+        world.service.sessions.get(session.session_id, world.me, world.clock())
+    assert world.sweep() == ["dead"]
+    assert world.held_names() == ["whole"]
+    assert world.row("broken").state == "held"

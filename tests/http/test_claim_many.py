@@ -3,8 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from botocore.exceptions import ClientError
 
 from tests.engine.contest import switching_every_ten_microseconds
 from tests.http.client import Client
@@ -191,3 +193,54 @@ def test_a_token_claims_no_names_beyond_its_prefix(client: Client) -> None:
     limited = client.new_token("claim", prefix="ci/")
     for route in ("/jobs/claim-any", "/jobs/claim-all"):
         assert limited.post(route, {"owner": "a", "jobs": ["ci/a", "b"]}).status == 403
+
+
+def test_a_conflict_with_another_transaction_is_a_retry_and_no_loss(client: Client) -> None:
+    """No stand-in has conflicts, so one is put in: beside the refusal by the caller's own lease."""
+    claim_all(client, ["a", "b"], idempotency_key="k")
+    dynamodb = client.world.service.client
+    answers = [conflict_beside(client.world.raw_row("a")), conflict_beside(client.world.raw_row("a"))]
+    transact = dynamodb.transact_write_items
+
+    def conflicting(**request: Any) -> Any:
+        if answers:
+            raise answers.pop()
+        return transact(**request)
+
+    with patch.object(dynamodb, "transact_write_items", conflicting), patch("chalicelib.store.time.sleep"):
+        assert claim_all(client, ["a", "b"], idempotency_key="k")["status"] == "claimed"
+    assert answers == []
+
+
+def conflict_beside(row: Any) -> ClientError:
+    reasons = [{"Code": "ConditionalCheckFailed", "Item": row}, {"Code": "TransactionConflict"}]
+    error: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons}
+    return ClientError(error, "TransactWriteItems")
+
+
+def test_a_repeat_of_a_claim_all_of_which_a_part_is_lost_is_told_so(client: Client) -> None:
+    claim_all(client, ["a", "b"], idempotency_key="k")
+    client.post("/jobs/b/evict", {"reason": "r"})
+    client.world.time.advance(ms=1)
+    client.claim("b", "other")
+    again = claim_all(client, ["a", "b"], idempotency_key="k")
+    assert (again["code"], again["details"]["still_held"]) == ("lease_not_current", ["a"])
+
+
+def test_names_of_which_nothing_can_be_read_are_an_outage(client: Client) -> None:
+    client.claim("broken")
+    client.world.edit("broken", fence={"S": "high"})
+    assert claim_any(client, ["broken"])["code"] == "upstream_unavailable"
+    assert any("default/broken" in str(line) for line in client.lines)
+
+
+def test_a_session_that_cannot_be_read_keeps_nobody_from_the_other_names(client: Client) -> None:
+    session_id = client.session(ttl_seconds=10)
+    client.heartbeat(client.claim("broken", session_id=session_id))
+    client.world.dynamodb.put_item(
+        TableName=client.world.settings.sessions_table, Item={"session_id": {"S": session_id}}
+    )
+    client.world.time.advance(seconds=11)
+    client.claim("held")
+    assert claim_any(client, ["broken", "held"], in_order=True)["status"] == "none"
+    assert claim_any(client, ["broken", "free"], in_order=True)["job"] == "free"

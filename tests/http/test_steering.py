@@ -198,3 +198,18 @@ def test_a_handover_keeps_a_lock_delay(client: Client) -> None:
     assert new["expires_in_ms"] == 30_000
     client.world.time.advance(seconds=39)
     assert client.acquire(JOB)["status"] == "delayed"
+
+
+@pytest.mark.parametrize("verb", ["evict", "cancel"])
+def test_our_own_retry_never_hits_the_next_holder(client: Client, verb: str) -> None:
+    lease = client.claim(JOB, "first")
+
+    def somebody_else_claims() -> None:
+        client.release(lease)
+        client.world.time.advance(ms=1)
+        client.claim(JOB, "second")
+
+    client.world.transport.lose_reply(meanwhile=somebody_else_claims)
+    assert steer(client, verb)["owner"] in {"first", "second"}
+    found = client.get(f"/jobs/{JOB}").json()
+    assert (found["status"], found["owner"], found["cancel_requested"]) == ("held", "second", False)
