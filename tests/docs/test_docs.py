@@ -7,13 +7,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pynamodb.models import Model
 
-from chalicelib import errors, settings, verbs
+from chalicelib import errors, events, settings, verbs
+from chalicelib.event_log import LoggedEvent
 from chalicelib.row import Lease
+from chalicelib.sessions import Session
 from infra import tables
 from tests.infra.test_local import started
 
@@ -24,7 +28,15 @@ TABLES = tables.names("test")
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
 NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
-UUID_OR_TIME = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ID_TIME_OR_WAIT = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|(?<=try again in )\d+ s"
+)
+COMMAND_OR_ANSWER = re.compile(r"^```(sh|json)\n(.*?)^```$", flags=re.M | re.S)
+# A machine that is under test may be slower than the one that a person sits at.
+SLEEPS_LONGER = "sleep() { command sleep $(($1 + 1)); }\n"
+BETWEEN_BLOCKS = "between two blocks"
+# Attempts and revs are below, milliseconds and fences above.
+SMALLEST_THAT_DIFFERS = 1000
 
 
 def section(page: Path, heading: str) -> str:
@@ -96,7 +108,9 @@ def test_the_settings_of_the_readme_are_those_of_the_service() -> None:
     defaults = settings.load(TABLES)
     numbers = {name: int(default) for name, default in documented.items() if default.isdigit()}
     assert numbers == {name: getattr(defaults, name.lower()) for name in numbers}
-    assert len(numbers) == 3
+    assert len(numbers) == 6
+    assert documented["LOG_HEARTBEATS"] == str(defaults.log_heartbeats).lower()
+    assert {name for name, default in documented.items() if default == "required"} == set(TABLES)
 
 
 def test_the_make_variables_of_the_readme_are_those_of_the_makefile() -> None:
@@ -113,8 +127,19 @@ def test_every_make_target_that_a_page_names_exists() -> None:
         assert set(re.findall(r"(?:^|`)make (\w+)", page.read_text(), flags=re.M)) <= targets, page
 
 
-def test_the_attributes_of_the_design_are_those_of_the_row() -> None:
-    assert sorted(first_cells(section(DESIGN, "## The row"))) == sorted(Lease.get_attributes())
+@pytest.mark.parametrize(
+    ("heading", "model"),
+    [("## The row", Lease), ("## Sessions", Session), ("## The event log", LoggedEvent)],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_the_attributes_of_the_design_are_those_of_the_row(heading: str, model: type[Model]) -> None:
+    assert sorted(first_cells(section(DESIGN, heading))) == sorted(model.get_attributes())
+
+
+def test_the_types_of_events_are_those_that_are_logged() -> None:
+    assert first_cells(section(DESIGN, "## Events")) == list(events.TYPES)
+    (told,) = re.findall(r"^- Types: (.*?)\.", section(README, "## The event log"), flags=re.M | re.S)
+    assert re.findall(r"`(\w+)`", told) == list(events.TYPES)
 
 
 def test_the_state_machine_of_the_design_is_that_of_the_verbs() -> None:
@@ -133,14 +158,44 @@ def test_the_resource_of_the_readme_refuses_the_one_who_paused() -> None:
 def test_the_commands_of_the_readme_are_answered_as_it_shows(tmp_path: Path, shell: str) -> None:
     if not (shutil.which(shell) and shutil.which("curl")):
         pytest.skip(f"{shell} and curl are needed")
+    commands = list(commands_and_what_is_shown(README))
     with started(tmp_path):
-        script = "set -eu\n" + "".join(blocks(README, "sh"))
-        done = subprocess.run([shell, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    shown = [json.loads(block) for block in blocks(README, "json")]
-    answers = list(values_in(done.stdout))
-    assert [scrubbed(answer) for answer in answers[: len(shown)]] == [scrubbed(answer) for answer in shown]
-    key_repeated, token = answers[len(shown) :]
-    assert (key_repeated["status"], token["prefix"]) == ("acquired", "ci/")
+        answered = answers_to([command for command, _ in commands], shell, tmp_path)
+    for (command, shown), answers in zip(commands, answered, strict=True):
+        assert not shown or scrubbed(answers) == scrubbed(shown), command
+        assert [answer for answer in answers if isinstance(answer, dict) and "code" in answer] == [], command
+    assert sum(bool(shown) for _, shown in commands) >= 7
+    first, again = one_answered(commands, answered, "idempotency_key")
+    assert (first["status"], first["lease_id"]) == ("claimed", again["lease_id"])
+    (token,) = one_answered(commands, answered, "/tokens")
+    assert token["prefix"] == "ci/"
+
+
+def commands_and_what_is_shown(page: Path) -> Iterator[tuple[str, list[Any]]]:
+    """Each block of commands, with the answers that stand directly below it."""
+    blocks_in_order = COMMAND_OR_ANSWER.findall(page.read_text())
+    for (kind, block), (next_kind, next_block) in pairwise([*blocks_in_order, ("", "")]):
+        if kind == "sh":
+            yield block, list(values_in(next_block)) if next_kind == "json" else []
+
+
+def answers_to(commands: list[str], shell: str, folder: Path) -> list[list[Any]]:
+    """Of each block, run one after the other by one shell that stops at the first failure."""
+    script = SLEEPS_LONGER + "set -eu\n" + f"echo '\"{BETWEEN_BLOCKS}\"'\n".join(commands)
+    done = subprocess.run([shell, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    groups: list[list[Any]] = [[]]
+    for value in values_in(done.stdout):
+        if value == BETWEEN_BLOCKS:
+            groups.append([])
+        else:
+            groups[-1].append(value)
+    return groups
+
+
+def one_answered(commands: list[tuple[str, list[Any]]], answered: list[list[Any]], having: str) -> list[Any]:
+    """What came of the one block that has this word in it."""
+    (found,) = (answers for (command, _), answers in zip(commands, answered, strict=True) if having in command)
+    return found
 
 
 def values_in(text: str) -> Iterator[Any]:
@@ -158,8 +213,8 @@ def scrubbed(value: Any) -> Any:
         case list():
             return [scrubbed(inner) for inner in value]
         case str():
-            return UUID_OR_TIME.sub("…", value)
-        case int() if not isinstance(value, bool):
+            return ID_TIME_OR_WAIT.sub("…", value)
+        case int() if not isinstance(value, bool) and value >= SMALLEST_THAT_DIFFERS:
             return "a number"
         case _:
             return value
