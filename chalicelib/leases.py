@@ -14,7 +14,7 @@ from chalicelib.row import Lease, RawRow, UnreadableRow
 from chalicelib.sessions import Alive, Sessions
 from chalicelib.store import Applied, Store
 from chalicelib.verbs import claim, ending, handover, heartbeat, release, steering
-from chalicelib.verbs.steering import Overdue, Steered
+from chalicelib.verbs.steering import Unmarked, Steered
 from chalicelib.verbs.verb import AskSession, Settled, Verb
 
 # How many writes a verb may make before we give up on a row that changes under each of them. Alone it makes one.
@@ -49,9 +49,9 @@ class Leases:
         """A lease that nobody has marked as over yet is marked first, so that the log tells of both."""
         for _ in range(MOST_WRITES):
             match self.settle(steering.Reopen(ask), clock):
-                case Overdue(overdue):
-                    if not self.expire_if_over(overdue, clock):
-                        raise steering.held(overdue)
+                case Unmarked(unmarked):
+                    if not self.expire_if_over(unmarked, clock):
+                        raise steering.held(unmarked)
                 case Steered() as reopened:
                     return reopened
         raise _changing(ask.key)

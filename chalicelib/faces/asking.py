@@ -55,9 +55,9 @@ def json_text(field: str, value: Any, *, largest_bytes: int) -> str:
 
 def _require_plain(field: str, value: Any, levels: int = 0) -> None:
     """What every reader of JSON can read: what is stored here comes back to others, and goes on to the event bus."""
-    if levels > DEEPEST:
-        raise InvalidInput(f"{field}: nested more than {DEEPEST} levels deep. Send something flatter.", field=field)
     if isinstance(value, dict | list):
+        if levels == DEEPEST:
+            raise InvalidInput(f"{field}: nested more than {DEEPEST} levels deep. Send something flatter.", field=field)
         for inner in value.values() if isinstance(value, dict) else value:
             _require_plain(field, inner, levels + 1)
     elif isinstance(value, int) and not -(2**63) <= value < 2**63:

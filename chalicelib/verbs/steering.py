@@ -60,7 +60,7 @@ class Steered:
 
 
 @dataclass(frozen=True, slots=True)
-class Overdue:
+class Unmarked:
     """Held by the row alone: once its end is marked, it can be reopened."""
 
     row: Lease
@@ -120,10 +120,10 @@ class Reopen:
     def write(self, now: Now, _drawn: UUID) -> Write:
         return _write(REOPEN, self.ask, now)
 
-    def applied(self, applied: Applied) -> Steered | Overdue:
+    def applied(self, applied: Applied) -> Steered | Unmarked:
         return Steered(read(applied.row or {}))
 
-    def refused(self, row: Lease | None, now: Now) -> Settled[Steered | Overdue]:
+    def refused(self, row: Lease | None, now: Now) -> Settled[Steered | Unmarked]:
         if row is not None and row.last_request == self.ask.request:
             return Settled(Steered(row))
         _require_fence(self.ask, row)
@@ -131,7 +131,7 @@ class Reopen:
             raise Conflict("This job is free already, with no attempt counted against it.", status="free")
         if isinstance(standing(row, now), Held):
             raise held(row)
-        return Settled(Overdue(row))
+        return Settled(Unmarked(row))
 
 
 def held(row: Lease) -> Conflict:

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.errors import LeaseNotCurrent, UpstreamUnavailable
 from chalicelib.outcomes import Claimed, Held
 from chalicelib.verbs.clauses import DAY_MS
+from chalicelib.verbs.release import Finished
 from tests.world import World
 
 SEVEN_DAYS_S = 7 * 24 * 3600
@@ -226,3 +227,11 @@ def test_a_checkpoint_that_is_no_json_is_an_outage_of_its_name_and_no_crash(worl
     world.edit(checkpoint={"S": "{bad"})
     with pytest.raises(UpstreamUnavailable):
         world.claim()
+
+
+def test_a_finished_job_is_kept_for_as_long_as_it_is_retained_and_a_week_more(world: World) -> None:
+    ninety_days_ms = 90 * DAY_MS
+    world.release(world.claimed().lease_id, outcome=Finished("null", ninety_days_ms))
+    row = world.row()
+    assert row.done_until_ms == world.time.ms + ninety_days_ms
+    assert SEVEN_DAYS_S <= (row.ttl or 0) - row.done_until_ms / 1000 < 10 * 24 * 3600

@@ -6,7 +6,8 @@ import pytest
 
 from chalicelib import lease_ids
 from chalicelib.errors import IdempotencyKeyReused, LeaseNotCurrent, UpstreamUnavailable
-from chalicelib.outcomes import Claimed, Delayed, Held, Released
+from chalicelib.outcomes import Claimed, Delayed, Free, Held, Released
+from chalicelib.verbs.release import Finished
 from tests.world import MARGIN_MS, World
 
 FIRST_LEASE_ID = lease_ids.unbound(UUID(int=1))
@@ -219,3 +220,15 @@ def test_a_second_attempt_never_brings_back_a_lease_id_that_was_told_and_ended(w
     with pytest.raises(LeaseNotCurrent):
         world.renew(FIRST_LEASE_ID)
     assert straggler.lease_id == world.row().lease_id != FIRST_LEASE_ID
+
+
+def test_a_release_as_done_after_the_sweep_is_refused_and_the_job_stays_free(world: World) -> None:
+    lease = world.claimed(ttl_ms=1_000)
+    world.time.advance(seconds=10)
+    world.sweep()
+    for _ in range(2):
+        with pytest.raises(LeaseNotCurrent):
+            world.release(lease.lease_id, outcome=Finished("null", 60_000))
+        assert isinstance(world.inspect(), Free | Held)
+        world.claim(owner="next")
+    assert (world.row().state, world.row().owner) == ("held", "next")

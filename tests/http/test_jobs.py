@@ -379,6 +379,6 @@ def test_a_number_that_other_readers_cannot_hold_is_refused(client: Client, valu
 
 
 def test_a_value_nested_too_deeply_is_refused(client: Client) -> None:
-    lease, deep = client.claim(JOB), json.loads("[" * 66 + "]" * 66)
+    lease, deep = client.claim(JOB), json.loads("[" * 65 + "]" * 65)
     assert client.heartbeat(lease, checkpoint=deep)["details"]["field"] == "checkpoint"
     assert client.heartbeat(lease, checkpoint=deep[0])["status"] == "held"

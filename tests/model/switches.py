@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from chalicelib import row, sessions
+from chalicelib import outcomes, row, sessions
 from chalicelib.clock import Clock, Now
 from chalicelib.forms import Form, compile_form
 from chalicelib.outcomes import Claimed, Kept
@@ -144,6 +144,13 @@ def death_is_written() -> Iterator[None]:
         return seen if isinstance(seen, Dead) or seen.until_ms > now.free_before_ms else Dead()
 
     with patch.object(Sessions, "judged", only_looked_at):
+        yield
+
+
+@contextmanager
+def death_is_written_however_long_the_look_took() -> Iterator[None]:
+    """The session was alive when it was read, and seems to be over when its reader looks at the clock again."""
+    with patch.object(claim, "standing_judged", outcomes.standing_by):
         yield
 
 

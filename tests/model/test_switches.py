@@ -9,7 +9,7 @@ from tests.model.mix import FAIR, RIVALS, ROUGH, STALLING, WORKERS, Mix
 from tests.model.rules import Rule, Watch
 from tests.model.switches import Switch
 
-MOST_HISTORIES = 1_000
+MOST_HISTORIES = 1_500
 
 LOSING_ANSWERS = replace(RIVALS, weights=mix.only(claim=20, repeat=40), answer_lost=0.4, with_key=1, ttls_ms=(3_000,))
 UNEVEN = replace(RIVALS, ttls_ms=(1_000, 20_000), weather=FAIR)
@@ -30,6 +30,7 @@ CASES = [
     (switches.the_earlier_clock, AHEAD, Rule.ONE_HOLDER),
     (switches.no_answer_beyond_the_session, SHORT_SESSIONS, Rule.ONE_HOLDER),
     (switches.death_is_written, STALLED, Rule.ONE_HOLDER),
+    (switches.death_is_written_however_long_the_look_took, STALLED, Rule.ONE_HOLDER),
     (switches.carried_only_after_a_heartbeat, LOST_CLAIMS, Rule.OWN_END),
 ]
 NAMED = [pytest.param(*case, id=case[0].__name__) for case in CASES]
