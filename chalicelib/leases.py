@@ -14,7 +14,7 @@ from chalicelib.row import Lease, RawRow, UnreadableRow
 from chalicelib.sessions import Alive, Sessions
 from chalicelib.store import Applied, Store
 from chalicelib.verbs import claim, ending, handover, heartbeat, release, steering
-from chalicelib.verbs.steering import Unmarked, Steered
+from chalicelib.verbs.steering import Steered, Unmarked
 from chalicelib.verbs.verb import AskSession, Settled, Verb
 
 # How many writes a verb may make before we give up on a row that changes under each of them. Alone it makes one.

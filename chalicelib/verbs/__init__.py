@@ -17,16 +17,21 @@ done                                             Done     not current  not curre
 done, its retention over                         Claimed  not current  not current  Released     not current  conflict  conflict  Steered   -       Free
 bound: its session lives                         Held     Claimed      Kept         Released     Claimed      Steered   Steered   conflict  -       Held
 bound, past its session's end and the margin     Claimed  not current  Late         Released     Claimed      Steered   Steered   Steered   marked  Free
-bound, its session's death written               Claimed  not current  expired      Released     expired      Steered   Steered   Steered   marked  Free
+bound, its session's death written               Claimed  not current  gone         Released     gone         Steered   Steered   Steered   marked  Free
 carried: past its own end, its session lives     Held     Claimed      Kept         Released     Claimed      Steered   Steered   conflict  -       Held
-carried, its session kept alive since it looked  Held     Claimed      Kept         Released     Claimed      Steered   Steered   conflict  -       Held
+carried, its session kept alive since then       Held     Claimed      Kept         Released     Claimed      Steered   Steered   conflict  -       Held
 carried, past its session's end and the margin   Claimed  not current  Late         Released     Claimed      Steered   Steered   Steered   marked  Free
-carried, its session's death written             Claimed  not current  expired      Released     expired      Steered   Steered   Steered   marked  Free
+carried, its session's death written             Claimed  not current  gone         Released     gone         Steered   Steered   Steered   marked  Free
 
 "claim" is somebody else's, "again" repeats the row's last claim with its idempotency key and body; heartbeat, release
 and handover carry the row's last lease id, release with the outcome that the lease had if it has ended. Late is a Kept
-that says `late`; "not current" is the error `lease_not_current`, "expired" is `session_expired`. The tests run every
-cell of this very table.
+that says `late`. Errors: "not current" is `lease_not_current`, "gone" is `session_expired`, "conflict" is `conflict`.
+The sweep marks a lease as expired, or leaves it alone (-). A claim that allows fewer attempts than were made is
+Exhausted where the table says Claimed. What a deleted session still holds is released, whatever its row says. The
+tests run every cell of this very table.
+
+Cancel and evict ask the row alone, and a row whose session has ended without anybody having marked it is still held
+by what it says; it costs nothing, and who asks for it wants just that.
 
 Two edges of expiry, because "now" is the clock of whichever Lambda answers:
 

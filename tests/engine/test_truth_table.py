@@ -117,7 +117,7 @@ class Scene:
         assert self.world.heartbeat(self.lease_id).carried
         self.world.time.advance(ms=1_000 + MARGIN_MS)
 
-    def carried_its_session_kept_alive_since_it_looked(self) -> None:
+    def carried_its_session_kept_alive_since_then(self) -> None:
         self.carried()
         self.session = self.world.keepalive(self._session)
         self.world.time.advance(ms=SESSION_MS - 1_000)
@@ -179,7 +179,7 @@ def name_of_outcome(act: Callable[[], object]) -> str:
     except Conflict:
         return "conflict"
     except SessionExpired:
-        return "expired"
+        return "gone"
     if isinstance(outcome, list):
         return "marked" if outcome == ["job"] else "-"
     return "Late" if getattr(outcome, "late", False) else type(outcome).__name__
