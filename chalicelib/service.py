@@ -57,7 +57,7 @@ def connect(settings: Settings) -> DynamoDB:
         config=Config(
             connect_timeout=1,
             read_timeout=2,
-            # A reply that was cut short is a lost one. Only the legacy mode raises for a wrong sum when no attempt is left.
+            # A reply cut short is a lost one: only this mode raises for a wrong sum when no attempt is left.
             retries={"total_max_attempts": 1, "mode": "legacy"},
             parameter_validation=False,
             max_pool_connections=50,

@@ -28,11 +28,11 @@ class DoubleGrant(InMemory):
 class LostRelease(InMemory):
     """Says that it has written, and has not."""
 
-    def update_item(self, *, TableName: str, **request: Any) -> dict[str, Any]:
+    def update_item(self, **request: Any) -> dict[str, Any]:
         if _is("release", request):
-            self._updated(TableName, request)
+            self._updated(request["TableName"], request)
             return {}
-        return super().update_item(TableName=TableName, **request)
+        return super().update_item(**request)
 
 
 class FenceStepsBack(InMemory):

@@ -36,12 +36,12 @@ class InMemory:
     def row(self, table: str, key: str) -> Row | None:
         return self.tables.get(table, {}).get(key)
 
-    def update_item(self, *, TableName: str, **request: Any) -> dict[str, Any]:
-        key, old, new = self._updated(TableName, request)
+    def update_item(self, **request: Any) -> dict[str, Any]:
+        key, old, new = self._updated(request["TableName"], request)
         if new is None:
             item = {"Item": old} if old else {}
             raise ClientError({"Error": _error("ConditionalCheckFailedException"), **item}, "UpdateItem")
-        self.put(TableName, key, new)
+        self.put(request["TableName"], key, new)
         match request.get("ReturnValues"):
             case "ALL_NEW":
                 return {"Attributes": new}
@@ -62,8 +62,8 @@ class InMemory:
             raise ClientError({"Error": _error("ValidationException", str(error))}, "UpdateItem") from error
         return typed["S"], old, {**new, key_name: typed}
 
-    def transact_write_items(self, *, TransactItems: list[dict[str, Request]]) -> dict[str, Any]:
-        asked = [one["Update"] for one in TransactItems]
+    def transact_write_items(self, **request: Any) -> dict[str, Any]:
+        asked: list[Request] = [one["Update"] for one in request["TransactItems"]]
         found = [(one["TableName"], *self._updated(one["TableName"], one)) for one in asked]
         if any(new is None for *_, new in found):
             reasons = [_reason(old, new) for _, _, old, new in found]
@@ -73,27 +73,27 @@ class InMemory:
             self.put(table, key, new)
         return {}
 
-    def get_item(self, *, TableName: str, Key: Request, ConsistentRead: bool) -> dict[str, Any]:
-        assert ConsistentRead
-        (typed,) = Key.values()
-        row = self.row(TableName, typed["S"])
+    def get_item(self, **request: Any) -> dict[str, Any]:
+        assert request["ConsistentRead"]
+        (typed,) = request["Key"].values()
+        row = self.row(request["TableName"], typed["S"])
         return {"Item": row} if row else {}
 
-    def batch_get_item(self, *, RequestItems: Mapping[str, Request]) -> dict[str, Any]:
-        ((table, asked),) = RequestItems.items()
+    def batch_get_item(self, **request: Any) -> dict[str, Any]:
+        ((table, asked),) = request["RequestItems"].items()
         assert asked["ConsistentRead"]
         rows = [self.row(table, typed["S"]) for key in asked["Keys"] for typed in key.values()]
         return {"Responses": {table: [row for row in rows if row]}, "UnprocessedKeys": {}}
 
-    def query(self, *, TableName: str, IndexName: str, **request: Any) -> dict[str, Any]:
+    def query(self, **request: Any) -> dict[str, Any]:
         self._index_some()
-        values = request["ExpressionAttributeValues"]
-        wanted, low = values[":shard"] if IndexName == "held" else values[":session"], values[":low"]["S"]
+        index, values = request["IndexName"], request["ExpressionAttributeValues"]
+        wanted, low = values[":shard"] if index == "held" else values[":session"], values[":low"]["S"]
         high = values[":high"]["S"] if ":high" in values else "\U0010ffff"
         keys = sorted(
             key
             for (table, key), row in self._index.items()
-            if table == TableName and row.get(_INDEXED[IndexName]) == wanted and low <= key <= high
+            if table == request["TableName"] and row.get(_INDEXED[index]) == wanted and low <= key <= high
         )
         found = keys[: request.get("Limit")]
         return {"Items": [{"key": {"S": key}} for key in found], "Count": len(found)}

@@ -19,6 +19,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 
+from chalicelib.store import DynamoDB
 from tests.model.clocks import TrueTime
 
 WRITES = frozenset({"update_item", "transact_write_items"})
@@ -44,7 +45,7 @@ CALM = Weather(held_up=0, request_lost=0, reply_lost=0, astray=0, throttled=0, o
 class Wire:
     """`meanwhile` is what others do while a call is under way."""
 
-    def __init__(self, beyond: Any, time: TrueTime, rng: Random, weather: Weather) -> None:
+    def __init__(self, beyond: DynamoDB, time: TrueTime, rng: Random, weather: Weather) -> None:
         self._beyond = beyond
         self._time = time
         self._rng = rng
