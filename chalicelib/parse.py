@@ -41,12 +41,26 @@ class _DuplicateKey(Exception):
 
 def exact_body(raw: bytes, content_type: str | None, shape: type[Body]) -> Body:
     """The request, which may have no other fields: a misspelt one must not pass for one left out."""
-    parsed, ignored = body(raw, content_type, shape)
+    try:
+        parsed, ignored = body(raw, content_type, shape)
+    except errors.InvalidInput:
+        # Who misspells a field that is needed is told of the spelling, and not only that the other is missing.
+        ignored = _unknown_in(raw, shape)
+        if not ignored:
+            raise
     if ignored:
         first = ignored[0]
         hint = f"Did you mean {first.nearest}?" if first.nearest else f"It takes {', '.join(shape.__struct_fields__)}."
         raise errors.InvalidInput(f"{first.field}: not a field of this request. {hint}", field=first.field)
     return parsed
+
+
+def _unknown_in(raw: bytes, shape: type[msgspec.Struct]) -> list[Unknown]:
+    try:
+        fields = json.loads(raw)
+    except (ValueError, RecursionError):
+        return []
+    return _ignored(fields, shape) if isinstance(fields, dict) else []
 
 
 def body(raw: bytes, content_type: str | None, shape: type[Body]) -> tuple[Body, list[Unknown]]:
