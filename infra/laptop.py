@@ -134,4 +134,5 @@ def _listen(gateway: Gateway, options: Options) -> Server:
 
 
 def _log(line: str) -> None:
-    sys.stderr.write(line + "\n")  # in one piece: print would let another thread's line in before its end
+    with suppress(OSError):  # a terminal that is gone must not cost anybody an answer
+        sys.stderr.write(line + "\n")  # in one piece: print would let another thread's line in before its end
